@@ -1,0 +1,1 @@
+"""Pure functions on numpy arrays: angles, frames, polylines, boxes, kinematics."""

@@ -1,0 +1,104 @@
+"""A protocol: a named benchmark's rule for which agents, which steps and which reduction.
+
+The same word (minADE, miss rate) means different things to different benchmarks, so a figure never
+travels without its protocol, K, horizon, agent set and n.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from motionpred.prediction import Prediction
+from motionpred.registry import Registry
+from motionpred.scene import Scene
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a report and everything needed to know what it says."""
+
+    metric: str
+    value: float  # NaN where n is 0
+    k: int  # modes that the metric may look at
+    horizon: float  # seconds
+    agents: str  # the agent set, in words: "focal", "scored", ...
+    n: int  # what the mean runs over
+    over: str  # what n counts: "agents", "scenes", "steps", ...
+
+
+@dataclass(frozen=True)
+class Report:
+    """All figures of one evaluation."""
+
+    protocol: str
+    figures: tuple[Figure, ...]
+    scenes: int  # scored
+    without_truth: int = 0  # scenes that have no future
+    notes: Mapping[str, int] = field(default_factory=dict)  # counted oddities, by name
+
+    def value(self, metric: str, k: int) -> float:
+        """The figure called ``metric`` at ``k``."""
+        return next(f.value for f in self.figures if f.metric == metric and f.k == k)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What one scene adds to a report; plain values, so that processes can exchange them.
+
+    ``terms`` maps (metric, k) to (sum, count). ``samples`` is for metrics that cannot be summed.
+    """
+
+    scene_id: str
+    terms: Mapping[tuple[str, int], tuple[float, float]]
+    notes: Mapping[str, int] = field(default_factory=dict)
+    samples: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Protocol(ABC):
+    """A benchmark. In tree: ``PROTOCOLS = {"<name>": <class>}`` in a module of ``motionpred.metrics``.
+
+    Plug-in: an entry point of group ``motionpred.protocols``. Options of a benchmark are arguments
+    of the constructor with defaults that follow the publisher.
+    """
+
+    name: ClassVar[str]
+    modes: ClassVar[int]  # K that the benchmark asks for
+
+    @abstractmethod
+    def targets(self, scene: Scene) -> Array:
+        """Indices of the tracks that the benchmark asks about (whether or not they have a truth)."""
+
+    @abstractmethod
+    def score(self, scene: Scene, prediction: Prediction) -> Scores:
+        """What this scene adds.
+
+        Raises:
+            SceneError: the prediction lacks a target, has a wrong length, or is of another scene.
+        """
+
+    @abstractmethod
+    def report(self, scores: Iterable[Scores]) -> Report:
+        """Figures over scenes; a scene that comes twice counts once."""
+
+
+registry: Registry[type[Protocol]] = Registry(
+    "protocol", package="motionpred.metrics", attribute="PROTOCOLS", group="motionpred.protocols"
+)
+
+
+def protocol_names() -> list[str]:
+    """Names of every protocol, in tree and plugged in."""
+    return registry.names()
+
+
+def get_protocol(name: str) -> type[Protocol]:
+    """The protocol called ``name``; a ConfigError names the nearest one."""
+    return registry.get(name)

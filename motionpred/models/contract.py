@@ -1,0 +1,71 @@
+"""What a forecasting model is.
+
+Shapes: B scenes, K modes, A agents, T future steps. Everything in the batch's scene frame.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from torch import Tensor, nn
+
+from motionpred.graph import SceneBatch
+from motionpred.scene import TimeSpec
+
+
+class Term(NamedTuple):
+    """One part of a loss as a sum and the count to divide it by.
+
+    Sums and counts, not means: so that any split over devices, accumulation steps or batches with
+    nothing to score gives the same gradient.
+    """
+
+    sum: Tensor  # scalar
+    count: Tensor  # scalar
+
+
+@dataclass
+class Forecast:
+    """K futures of every agent of a batch; entries of agents without ``predict`` mean nothing."""
+
+    position: Tensor  # [B, K, A, T, 2] metres, scene frame
+    probability: Tensor  # [B, K] joint, or [B, A, K] marginal; sums to 1 over K
+    heading: Tensor | None = None  # [B, K, A, T] radians, scene frame
+    scale: Tensor | None = None  # [B, K, A, T, 2] Laplace b per axis, agent's own frame at now
+
+    @property
+    def joint(self) -> bool:
+        """Whether a mode is one future of the whole scene."""
+        return self.probability.ndim == 2
+
+
+class ForecastModel(nn.Module, ABC):
+    """A model of the zoo.
+
+    In tree: a folder ``motionpred/models/<family>/`` whose ``__init__`` has
+    ``MODELS = {"<name>": <class>}``. Plug-in: an entry point of group ``motionpred.models``.
+    The class names its typed settings in ``Config`` (a dataclass); it is built as
+    ``Model(config, time)``. ``motionpred.testing.check_model`` says whether it keeps the contract:
+    future values are read in ``loss`` only, results do not depend on padding, order, other scenes
+    of the batch or the frame of the world, and every parameter takes part in every loss.
+    """
+
+    name: ClassVar[str]
+    Config: ClassVar[type[Any]]
+    trainable: ClassVar[bool] = True
+    capabilities: ClassVar[frozenset[str]] = frozenset()  # of "sample", "log_prob", "fill"
+
+    def __init__(self, config: Any, time: TimeSpec) -> None:
+        super().__init__()
+        self.config = config
+        self.time = time
+
+    @abstractmethod
+    def loss(self, batch: SceneBatch, *, seed: int, epoch: int) -> dict[str, Term]:
+        """Terms of the loss; their means are added up. Randomness is keyed by ``seed``, ``epoch``."""
+
+    @abstractmethod
+    def forecast(self, batch: SceneBatch, *, modes: int, seed: int) -> Forecast:
+        """At most ``modes`` futures, most probable first when joint. Never reads ``batch.target``."""
