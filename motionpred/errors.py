@@ -60,7 +60,7 @@ class StoreError(MotionpredError):
 
 
 class ConfigError(MotionpredError):
-    """A setting, name or option that does not exist or does not fit (a usage error, exit code 2)."""
+    """A setting, name or option that does not exist or does not fit: a usage error, exit code 2."""
 
 
 class BundleError(MotionpredError):

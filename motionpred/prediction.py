@@ -78,14 +78,14 @@ class Prediction:
         raise SceneError(message, scene=self.scene_id, field=f"prediction.{field}")
 
     def marginal(self) -> Prediction:
-        """Each agent's own modes: the same trajectories, every agent with the scene's probabilities."""
+        """The same trajectories as modes of each agent, with the scene's probabilities."""
         if not self.joint:
             return self
         probability = np.broadcast_to(self.probability, (len(self.track_id), self.modes)).copy()
         return replace(self, joint=False, probability=probability)
 
     def top(self, k: int) -> Prediction:
-        """The ``k`` most probable modes, sorted (ties keep their order), renormalised to sum to 1."""
+        """The ``k`` most probable modes, sorted (ties keep their order), renormalised."""
         order = np.argsort(-self.probability, axis=-1, kind="stable")[..., :k]
         probability = np.take_along_axis(self.probability, order, axis=-1)
         total = probability.sum(axis=-1, keepdims=True)
@@ -124,7 +124,7 @@ class Prediction:
         )
 
     def to_frame(self, origin: Sequence[float], heading: float) -> Prediction:
-        """The same futures as seen from a frame at ``origin`` (x, y) that looks along ``heading``."""
+        """The same futures seen from a frame at ``origin`` (x, y) that looks along ``heading``."""
         cos, sin = np.cos(heading), np.sin(heading)
         rotation = np.array([[cos, -sin], [sin, cos]])  # columns: the frame's axes in the world
         turned = None
@@ -219,7 +219,9 @@ def _to_table(prediction: Prediction) -> Any:
     def lists(values: Array | None) -> Any:
         if values is None:
             return pa.nulls(rows, pa.list_(pa.float64()))
-        return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(values, np.float64).reshape(-1))
+        return pa.ListArray.from_arrays(
+            offsets, np.ascontiguousarray(values, np.float64).reshape(-1)
+        )
 
     probability = prediction.marginal().probability.T.reshape(-1)
     scale = prediction.scale
@@ -239,6 +241,12 @@ def _to_table(prediction: Prediction) -> Any:
         lists(None if scale is None else scale[..., 1]),
     ]
     return pa.Table.from_arrays(columns, schema=_schema())
+
+
+def is_forecast_file(path: str | Path) -> bool:
+    """Whether ``path`` names an existing Parquet file, so not a model."""
+    path = Path(path)
+    return path.suffix.lower() == ".parquet" and path.is_file()
 
 
 def load_predictions(path: str | Path) -> Iterator[Prediction]:

@@ -1,4 +1,4 @@
-"""Typed settings: a plain mapping (from YAML or overrides) becomes a dataclass, or a clear error."""
+"""Typed settings: a plain mapping (YAML, overrides) becomes a dataclass, or a clear error."""
 
 from __future__ import annotations
 
@@ -82,8 +82,10 @@ def _convert(kind: Any, value: Any, place: str) -> Any:
             raise ConfigError(f"must be a mapping, it is {value!r}", field=place)
         return {str(k): v for k, v in value.items()}
     if dataclasses.is_dataclass(kind):
-        return value if isinstance(value, typing.cast(type, kind)) else from_mapping(
-            typing.cast(type, kind), value, at=place
+        return (
+            value
+            if isinstance(value, typing.cast(type, kind))
+            else from_mapping(typing.cast(type, kind), value, at=place)
         )
     return _convert_scalar(kind, value, place)
 
@@ -107,7 +109,9 @@ def _convert_sequence(origin: Any, arguments: Any, value: Any, place: str) -> An
         kinds = list(arguments)
     else:
         kinds = [arguments[0] if arguments else Any] * len(value)
-    items = (_convert(k, v, f"{place}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True)))
+    items = (
+        _convert(k, v, f"{place}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True))
+    )
     return origin(items)
 
 

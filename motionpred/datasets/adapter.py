@@ -69,7 +69,7 @@ class Adapter(ABC):
 
 
 def split_of(path: PurePath) -> str:
-    """``train``, ``val`` or ``test`` where a folder on the path is called so (nearest wins), else ``""``."""
+    """``train``, ``val`` or ``test``: the nearest folder on the path of that name, else ``""``."""
     return next((part for part in reversed(path.parts) if part in SPLITS), "")
 
 

@@ -26,11 +26,18 @@ def difference(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
 
 
 def mean(angle: npt.ArrayLike, axis: int = -1, weight: npt.ArrayLike | None = None) -> Array:
-    """Direction of the mean unit vector along ``axis`` (0 where the vectors cancel)."""
+    """Direction of the mean unit vector along ``axis`` (0 where the vectors cancel).
+
+    ``weight`` broadcasts against ``angle``; a weight of 0 leaves an angle out.
+    """
     angle = np.asarray(angle)
-    weight = np.ones(()) if weight is None else np.asarray(weight)
+    weight = np.ones_like(angle) if weight is None else np.asarray(weight)
+    angle, weight = np.broadcast_arrays(angle, weight)
     sin, cos = (np.sin(angle) * weight).sum(axis), (np.cos(angle) * weight).sum(axis)
-    return np.asarray(np.arctan2(sin, cos))
+    # Sines and cosines that cancel leave a remainder of rounding, which has no direction.
+    rounding = np.finfo(angle.dtype if angle.dtype.kind == "f" else float).eps
+    cancelled = np.hypot(sin, cos) <= 4 * rounding * np.abs(weight).sum(axis)
+    return wrap(np.where(cancelled, 0.0, np.arctan2(sin, cos)))
 
 
 def interpolate(a: npt.ArrayLike, b: npt.ArrayLike, fraction: npt.ArrayLike) -> Array:

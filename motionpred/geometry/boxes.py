@@ -17,7 +17,8 @@ _CORNERS = np.array([[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5], [0.5, -0.5]])
 def corners(center: npt.ArrayLike, heading: npt.ArrayLike, size: npt.ArrayLike) -> Array:
     """Corners ``[..., 4, 2]``, front left first, counter-clockwise.
 
-    ``center`` ``[..., 2]`` metres, ``heading`` ``[...]`` radians, ``size`` ``[..., 2]`` length, width.
+    ``center`` ``[..., 2]`` metres, ``heading`` ``[...]`` radians, ``size`` ``[..., 2]`` length and
+    width in metres.
     """
     size, center = np.asarray(size), np.asarray(center)
     local = _CORNERS * size[..., None, :]

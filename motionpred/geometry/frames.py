@@ -19,10 +19,10 @@ def rotate(points: npt.ArrayLike, angle: npt.ArrayLike) -> Array:
 
 
 def to_local(points: npt.ArrayLike, origin: npt.ArrayLike, heading: npt.ArrayLike) -> Array:
-    """World points ``[..., 2]`` as seen from frames at ``origin`` ``[..., 2]`` along ``heading``."""
+    """World points ``[..., 2]`` seen from frames at ``origin`` ``[..., 2]`` along ``heading``."""
     return rotate(np.asarray(points) - np.asarray(origin), -np.asarray(heading))
 
 
 def to_world(points: npt.ArrayLike, origin: npt.ArrayLike, heading: npt.ArrayLike) -> Array:
     """The inverse of :func:`to_local`."""
-    return rotate(points, heading) + np.asarray(origin)
+    return np.asarray(rotate(points, heading) + np.asarray(origin))

@@ -23,13 +23,15 @@ def backward_velocity(position: Array, time: Array, valid: Array) -> tuple[Array
     velocity = np.zeros((*valid.shape, 2))
     known = np.zeros_like(valid)
     known[:, 1:] = valid[:, 1:] & valid[:, :-1]
-    step = np.diff(position[..., :2], axis=1) / np.diff(time)[None, :, None]
-    velocity[:, 1:] = np.where(known[:, 1:, None], step, 0.0)
+    step = np.diff(position[..., :2], axis=1)
+    np.divide(step, np.diff(time)[None, :, None], out=velocity[:, 1:], where=known[:, 1:, None])
     return velocity, known
 
 
 def last_valid(valid: Array) -> Array:
     """Index of the last valid step along the last axis, -1 where there is none."""
     steps = valid.shape[-1]
+    if steps == 0:
+        return np.full(valid.shape[:-1], -1)
     found = steps - 1 - np.argmax(valid[..., ::-1], axis=-1)
     return np.where(valid.any(axis=-1), found, -1)

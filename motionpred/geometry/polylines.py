@@ -1,4 +1,4 @@
-"""Polylines ``[n, 2 or 3]`` and flattened sets of them (``points`` and ``start``, as in RoadMap)."""
+"""Polylines ``[n, 2 or 3]``, and flattened sets of them (``points``, ``start`` as in RoadMap)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from motionpred.geometry.angles import wrap
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +37,7 @@ def ring_area(points: Array) -> float:
 def directions(points: Array) -> Array:
     """Direction of each segment ``[n - 1]`` in radians; none for a single point."""
     step = np.diff(points[:, :2], axis=0)
-    return np.arctan2(step[:, 1], step[:, 0])
+    return wrap(np.arctan2(step[:, 1], step[:, 0]))
 
 
 def length(points: Array) -> float:
@@ -65,4 +67,24 @@ def resample(points: Array, start: Array, count: int) -> Array:
     span = along[following] - along[index]
     part = np.divide(wanted - along[index], span, out=np.zeros_like(wanted), where=span > 0)
     part = np.clip(part, 0.0, 1.0)[..., None]
-    return np.asarray(points[index] * (1 - part) + points[following] * part)
+    samples = points[index] * (1 - part) + points[following] * part
+    # The last arc length is a sum: its rounding must not move the end point.
+    samples[:, -1], samples[:, 0] = points[start[1:] - 1], points[start[:-1]]
+    return np.asarray(samples)
+
+
+def take(
+    points: Array, start: Array, index: Array, closed: Array | None = None
+) -> tuple[Array, Array]:
+    """Some polylines of a flattened set, as a flattened set: points and starts.
+
+    Where ``closed`` ``[len(index)]`` is set, the first point is repeated at the end.
+    """
+    own = start[index + 1] - start[index]
+    length = own if closed is None else own + closed
+    begin = np.zeros(len(index) + 1, np.int64)
+    np.cumsum(length, out=begin[1:])
+    within = np.arange(begin[-1]) - np.repeat(begin[:-1], length)
+    if closed is not None:
+        within %= np.repeat(own, length)
+    return np.asarray(points[np.repeat(start[index], length) + within]), begin

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from motionpred.prediction import Prediction
@@ -63,8 +62,9 @@ class Scores:
 
 
 class Protocol(ABC):
-    """A benchmark. In tree: ``PROTOCOLS = {"<name>": <class>}`` in a module of ``motionpred.metrics``.
+    """A benchmark.
 
+    In tree: a module of ``motionpred.metrics`` that has ``PROTOCOLS = {"<name>": <class>}``.
     Plug-in: an entry point of group ``motionpred.protocols``. Options of a benchmark are arguments
     of the constructor with defaults that follow the publisher.
     """
@@ -74,7 +74,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def targets(self, scene: Scene) -> Array:
-        """Indices of the tracks that the benchmark asks about (whether or not they have a truth)."""
+        """Indices of the tracks that the benchmark asks about, with or without a truth."""
 
     @abstractmethod
     def score(self, scene: Scene, prediction: Prediction) -> Scores:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -15,7 +15,8 @@ from motionpred.graph import SceneBatch
 from motionpred.scene import TimeSpec
 
 
-class Term(NamedTuple):
+@dataclass(frozen=True)
+class Term:
     """One part of a loss as a sum and the count to divide it by.
 
     Sums and counts, not means: so that any split over devices, accumulation steps or batches with
@@ -64,8 +65,8 @@ class ForecastModel(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, batch: SceneBatch, *, seed: int, epoch: int) -> dict[str, Term]:
-        """Terms of the loss; their means are added up. Randomness is keyed by ``seed``, ``epoch``."""
+        """Terms of the loss, whose means are added up; randomness is keyed by seed and epoch."""
 
     @abstractmethod
     def forecast(self, batch: SceneBatch, *, modes: int, seed: int) -> Forecast:
-        """At most ``modes`` futures, most probable first when joint. Never reads ``batch.target``."""
+        """At most ``modes`` futures, the most probable first; never reads ``batch.target``."""

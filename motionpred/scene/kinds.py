@@ -40,7 +40,7 @@ class FieldSource(IntEnum):
 
 
 class MapKind(IntEnum):
-    """What a map polyline is. DRIVABLE_AREA, CROSSWALK and SPEED_BUMP may be rings (see ``closed``)."""
+    """What a map polyline is; areas are rings (see ``closed``)."""
 
     LANE = 0
     LANE_BOUNDARY = 1

@@ -56,9 +56,10 @@ class Tracks:
     def __len__(self) -> int:
         return len(self.track_id)
 
-    def take(self, index: Array) -> Tracks:
+    def take(self, index: npt.ArrayLike) -> Tracks:
         """The tracks at ``index`` (integers or a mask), in that order."""
-        return replace(self, **{name: getattr(self, name)[index] for name in _TRACK_ARRAYS})
+        chosen = np.asarray(index)
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _TRACK_ARRAYS})
 
     def steps(self, start: int, stop: int) -> Tracks:
         """The steps ``start`` to ``stop - 1`` of every track."""
@@ -91,7 +92,9 @@ class RoadMap:
     edges: Array  # [2, E] int64, source and destination polyline
     edge_kind: Array  # [E] int8, EdgeKind
     edge_opposite: Array  # [E] bool, the two lanes run in opposite directions
-    edge_range: Array | None = None  # [E, 4] int64, first and last point index at source, at destination
+    edge_range: Array | None = (
+        None  # [E, 4] int64, first and last point index at source, at destination
+    )
     report: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:

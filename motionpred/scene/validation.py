@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from motionpred.errors import SceneError
-from motionpred.scene.kinds import AgentType, EdgeKind, LaneType, MapKind, Marking, Role, SignalState
+from motionpred.scene.kinds import (
+    AgentType,
+    EdgeKind,
+    LaneType,
+    MapKind,
+    Marking,
+    Role,
+    SignalState,
+)
 
 if TYPE_CHECKING:
     from motionpred.scene.scene import RoadMap, Scene, Signals, Tracks
@@ -83,7 +91,9 @@ def _check_tracks(tracks: Tracks, steps: int, fail: _Fail) -> None:
         fail("tracks.raw_type", "must have one entry per track")
     _members(tracks.type, AgentType, "tracks.type", fail)
     focal = (tracks.roles & Role.FOCAL) != 0
-    _first(focal & ((tracks.roles & Role.SCORED) == 0), "tracks.roles", "is FOCAL, not SCORED", fail)
+    _first(
+        focal & ((tracks.roles & Role.SCORED) == 0), "tracks.roles", "is FOCAL, not SCORED", fail
+    )
     for name in ("measured", "velocity_valid"):
         extra = getattr(tracks, name) & ~tracks.valid
         _first(extra, f"tracks.{name}", "is set where there is no state", fail)
@@ -93,10 +103,14 @@ def _check_tracks(tracks: Tracks, steps: int, fail: _Fail) -> None:
         valid = tracks.velocity_valid if name == "velocity" else tracks.valid
         nonzero = values != 0 if values.ndim == 2 else (values != 0).any(axis=2)
         _first(nonzero & ~valid, f"tracks.{name}", "is not 0 where it is invalid", fail)
-    _first(np.abs(tracks.heading) > np.float32(np.pi), "tracks.heading", "is outside (-pi, pi]", fail)
+    _first(
+        np.abs(tracks.heading) > np.float32(np.pi), "tracks.heading", "is outside (-pi, pi]", fail
+    )
     _first((tracks.size < 0).any(axis=2), "tracks.size", "is negative", fail)
     if not tracks.has_z:
-        _first(tracks.position[..., 2] != 0, "tracks.position", "has a z though has_z is False", fail)
+        _first(
+            tracks.position[..., 2] != 0, "tracks.position", "has a z though has_z is False", fail
+        )
 
 
 def _check_map(road: RoadMap, fail: _Fail) -> None:
@@ -117,7 +131,12 @@ def _check_map(road: RoadMap, fail: _Fail) -> None:
     _first(outside, "map.edges", "links a polyline that is not in the map", fail)
     if pieces:
         _first(road.edges[0] == road.edges[1], "map.edges", "links a polyline to itself", fail)
-    _first((road.hole_of < -1) | (road.hole_of >= max(pieces, 1)), "map.hole_of", "is no polyline", fail)
+    _first(
+        (road.hole_of < -1) | (road.hole_of >= max(pieces, 1)),
+        "map.hole_of",
+        "is no polyline",
+        fail,
+    )
     if road.edge_range is not None and road.edge_range.shape != (sizes["E"], 4):
         fail("map.edge_range", f"has shape {road.edge_range.shape}, it must be [{sizes['E']}, 4]")
 
@@ -132,7 +151,7 @@ def _check_signals(signals: Signals, pieces: int, steps: int, fail: _Fail) -> No
 def _layout(
     owner: object,
     prefix: str,
-    table: dict[str, tuple[type[np.generic], str]],
+    table: dict[str, tuple[type[Any], str]],
     sizes: dict[str, int],
     fail: _Fail,
 ) -> None:
@@ -145,7 +164,7 @@ def _layout(
             fail(f"{prefix}.{name}", f"has shape {array.shape}, it must be {shape}")
 
 
-def _first(bad: np.ndarray[Any, Any], field: str, message: str, fail: _Fail) -> None:
+def _first(bad: Any, field: str, message: str, fail: _Fail) -> None:
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         fail(f"{field}[{', '.join(map(str, index))}]", message)

@@ -1,5 +1,13 @@
-"""Conformance suites for adapters and models, and scenes made by hand: public, plug-ins use them."""
+"""Conformance suites for adapters and models, and scenes made by hand; plug-ins use them."""
 
+from motionpred.testing.adapters import check_adapter, differences
 from motionpred.testing.scenes import crossing_scene, make_map, make_scene, make_tracks
 
-__all__ = ["crossing_scene", "make_map", "make_scene", "make_tracks"]
+__all__ = [
+    "check_adapter",
+    "crossing_scene",
+    "differences",
+    "make_map",
+    "make_scene",
+    "make_tracks",
+]

@@ -39,7 +39,7 @@ def make_tracks(
     velocity: npt.ArrayLike | None = None,
     size: npt.ArrayLike | None = None,
 ) -> Tracks:
-    """Tracks from positions ``[A, T, 2 or 3]``; what is not given is derived from the past, or absent.
+    """Tracks from positions ``[A, T, 2 or 3]``; what is not given is derived or absent.
 
     ``valid`` ``[A, T]`` defaults to everywhere; ``type`` to VEHICLE; ``roles`` to SCORED; ``size``
     ``[A, 2 or 3]`` metres to absent. A derived heading is that of the last displacement over 1 cm.
@@ -193,7 +193,9 @@ def crossing_scene(
     speed = rng.uniform(6.0, 11.0)
     paths = [
         _drive(-45.0 + rng.uniform(-6, 6), speed, turn, time),  # focal, from the west
-        _wait_then_go(-14.0 + rng.uniform(-2, 2), rng.uniform(5.5, 7.5), time),  # ego, from the south
+        _wait_then_go(
+            -14.0 + rng.uniform(-2, 2), rng.uniform(5.5, 7.5), time
+        ),  # ego, from the south
         np.stack([60.0 - rng.uniform(7, 10) * time, np.full(steps, 1.75)], -1),  # oncoming
         np.stack([np.full(steps, 9.0), -9.0 + rng.uniform(1.0, 1.6) * time], -1),  # pedestrian
         np.tile([[-25.0 + rng.uniform(-5, 5), -4.6]], (steps, 1)),  # parked
@@ -287,17 +289,14 @@ def crossing_map(center: tuple[float, float] = (0.0, 0.0)) -> RoadMap:
                 (len(names) - 1, names.index(f"2{out}"), EdgeKind.SUCCESSOR),
             ]
             opposite += [False, False]
-        # The lane beside an incoming one runs the other way: out of the crossing, towards where it came from.
+        # The lane beside an incoming one runs the other way: out of the crossing.
         oncoming = names.index(f"2{(i + 2) % 4}")
         edges.append((names.index(f"1{i}"), oncoming, EdgeKind.LEFT))
         opposite.append(True)
     polylines: list[tuple[MapKind, Array]] = [(MapKind.LANE, lanes[name]) for name in names]
     walk = np.array([(7.5, -6.0), (10.5, -6.0), (10.5, 6.0), (7.5, 6.0)])
-    area = np.array(
-        [(-80, -6), (-6, -6), (-6, -80), (6, -80), (6, -6), (80, -6)]
-        + [(80, 6), (6, 6), (6, 80), (-6, 80), (-6, 6), (-80, 6)],
-        float,
-    )
+    quarter = np.array([(-80, -6), (-6, -6), (-6, -80)], float)
+    area = np.concatenate([_turned(quarter, angle) for angle in arms])
     polylines += [(MapKind.CROSSWALK, walk), (MapKind.DRIVABLE_AREA, area)]
     shifted = [(kind, points + np.asarray(center)) for kind, points in polylines]
     inside = [name.startswith("3") for name in names] + [False, False]

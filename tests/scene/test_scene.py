@@ -17,7 +17,9 @@ def test_validation_names_the_field_and_the_index_of_the_first_fault():
     position = scene.tracks.position.copy()
     position[2, 7, 1] = np.nan
     broken = replace(scene, tracks=replace(scene.tracks, position=position))
-    with pytest.raises(SceneError, match=r"not finite \[scene=crossing, field=tracks.position\[2, 7, 1\]"):
+    with pytest.raises(
+        SceneError, match=r"not finite \[scene=crossing, field=tracks.position\[2, 7, 1\]"
+    ):
         broken.validate()
 
 

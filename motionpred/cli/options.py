@@ -1,0 +1,101 @@
+"""Options that mean the same in every command that reads scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from motionpred.errors import ConfigError
+
+if TYPE_CHECKING:
+    from motionpred.scene import Scene
+
+Dataset = Annotated[
+    str | None,
+    typer.Option("--dataset", help="Adapter of raw files; guessed from the files by default."),
+]
+Split = Annotated[str | None, typer.Option("--split", help="Only this split: train, val, test.")]
+Ids = Annotated[
+    str | None,
+    typer.Option("--ids", help="Only these scenes: comma-separated, or @FILE with one per line."),
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many scenes.")]
+Filter = Annotated[
+    list[str] | None,
+    typer.Option("--filter", help="Only scenes whose info says so, e.g. city=austin; repeatable."),
+]
+Agents = Annotated[
+    str,
+    typer.Option("--agents", help="scored: those that the benchmark asks about; all: every agent."),
+]
+
+
+def scene_ids(text: str | None) -> list[str] | None:
+    """The value of ``--ids``.
+
+    Raises:
+        ConfigError: the list is empty, or its file cannot be read.
+    """
+    if text is None:
+        return None
+    if text.startswith("@"):
+        path = Path(text[1:])
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"cannot be read: {error}", file=path, field="--ids") from error
+        ids = [line.strip() for line in lines]
+    else:
+        ids = [part.strip() for part in text.split(",")]
+    ids = [scene_id for scene_id in ids if scene_id]
+    if not ids:
+        raise ConfigError("names no scene", field="--ids")
+    return ids
+
+
+def filters(values: list[str] | None) -> dict[str, str] | None:
+    """The values of ``--filter``.
+
+    Raises:
+        ConfigError: a value is not ``key=value``.
+    """
+    if not values:
+        return None
+    result = {}
+    for value in values:
+        key, separator, wanted = value.partition("=")
+        if not separator or not key:
+            raise ConfigError(f"is {value!r}", field="--filter", remedy="Write key=value")
+        result[key] = wanted
+    return result
+
+
+def check_agents(value: str) -> str:
+    """``scored`` or ``all``; a ConfigError otherwise."""
+    if value not in ("scored", "all"):
+        raise ConfigError(f"is {value!r}", field="--agents", remedy="Use scored or all")
+    return value
+
+
+def read(
+    path: Path,
+    dataset: str | None,
+    split: str | None,
+    ids: str | None,
+    limit: int | None,
+    filter: list[str] | None,
+) -> Iterator[Scene]:
+    """Scenes of a store or of raw files, as the shared options say."""
+    from motionpred.store import read_scenes
+
+    return read_scenes(
+        path,
+        dataset=dataset,
+        split=split,
+        ids=scene_ids(ids),
+        limit=limit,
+        filter=filters(filter),
+    )

@@ -1,0 +1,129 @@
+"""The map around the predicted agents: polylines as pieces of equally many points.
+
+Shapes: M map polylines, N kept pieces, P points a piece, E kept links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from motionpred.geometry.angles import wrap
+from motionpred.geometry.polylines import resample, take
+from motionpred.graph.options import BatchOptions
+from motionpred.scene import MapKind, RoadMap, Signals
+
+Array = npt.NDArray[Any]
+
+_CLOSED = np.array([kind.closed for kind in MapKind])
+# Distances closer than this are ties, so that rounding of world coordinates decides nothing.
+_TIE = 1e-3
+
+
+@dataclass(frozen=True)
+class MapPieces:
+    """Fields of :class:`SceneArrays` that come from the map, and what was left out."""
+
+    points: Array  # [N, P, 2] float32
+    pose: Array  # [N, 3] float32
+    category: Array  # [N, 5] int64
+    attributes: Array  # [N, 2] float32
+    edges: Array  # [E, 4] int64
+    far: int  # pieces beyond the radius
+    cut: int  # pieces beyond the cap
+    lanes: int  # lanes among the kept pieces
+
+
+def encode_map(
+    road: RoadMap, signals: Signals, origin: Array, anchors: Array, options: BatchOptions
+) -> MapPieces:
+    """The pieces near ``anchors`` ``[n, 2]`` (scene frame, metres), in the order of the map.
+
+    ``signals`` end at ``now``. ``origin`` ``[2]`` is subtracted in float64.
+    """
+    wanted = np.zeros(len(MapKind), bool)
+    wanted[list(options.map_kinds)] = True
+    chosen = np.flatnonzero(wanted[road.kind])
+    kind = road.kind[chosen]
+    points, start = take(road.points[:, :2], road.start, chosen, closed=_CLOSED[kind])
+    points = resample(points - origin, start, options.map_points)
+    near = _within(points, anchors, options.map_radius)
+    far = len(chosen) - len(near)
+    cut = 0
+    if options.max_map is not None and len(near) > options.max_map:
+        cut = len(near) - options.max_map
+        near = near[_nearest(points[near], anchors, road.polyline_id[chosen[near]], options.max_map)]
+    points, kept = points[near], chosen[near]
+    return MapPieces(
+        points=points.astype(np.float32),
+        pose=_poses(points).astype(np.float32),
+        category=_categories(road, signals, kept),
+        attributes=np.stack([road.width[kept], road.speed_limit[kept]], axis=-1),
+        edges=_links(road, kept),
+        far=far,
+        cut=cut,
+        lanes=int((road.kind[kept] == MapKind.LANE).sum()),
+    )
+
+
+def _within(points: Array, anchors: Array, radius: float) -> Array:
+    """Indices of the pieces with a point at most ``radius`` from an anchor."""
+    # Most pieces are near the first anchor: only the others are compared with all of them.
+    offset = points - anchors[0]
+    near = (np.einsum("npd,npd->np", offset, offset) <= radius**2).any(axis=1)
+    rest = np.flatnonzero(~near)
+    if len(rest) and len(anchors) > 1:
+        outside = (points[rest].max(axis=1) < anchors.min(axis=0) - radius) | (
+            points[rest].min(axis=1) > anchors.max(axis=0) + radius
+        )
+        rest = rest[~outside.any(axis=1)]
+        near[rest] = _squared_distance(points[rest], anchors) <= radius**2
+    return np.flatnonzero(near)
+
+
+def _nearest(points: Array, anchors: Array, names: Array, count: int) -> Array:
+    """Indices of the ``count`` pieces nearest to any anchor, ascending; ties go by name."""
+    distance = np.sqrt(np.maximum(_squared_distance(points, anchors), 0.0))
+    order = np.lexsort((names, np.round(distance / _TIE)))
+    return np.sort(order[:count])
+
+
+def _squared_distance(points: Array, anchors: Array) -> Array:
+    """Square of the distance ``[n]`` from the nearest point of a piece to the nearest anchor."""
+    cross = points @ anchors.T  # [n, P, anchors]
+    nearest = ((anchors**2).sum(axis=-1) - 2 * cross).min(axis=-1)
+    return np.asarray(((points**2).sum(axis=-1) + nearest).min(axis=-1))
+
+
+def _poses(points: Array) -> Array:
+    """Middle of each piece and its direction there ``[n, 3]``; 0 where it has no length."""
+    count = points.shape[1]
+    before = max((count - 2) // 2, 0)
+    step = points[:, count - 1 - before] - points[:, before]
+    middle = (points[:, (count - 1) // 2] + points[:, count // 2]) / 2
+    return np.concatenate([middle, wrap(np.arctan2(step[:, 1:], step[:, :1]))], axis=-1)
+
+
+def _categories(road: RoadMap, signals: Signals, kept: Array) -> Array:
+    state = np.zeros(len(road), np.int64)
+    controlled = signals.lane >= 0
+    state[signals.lane[controlled]] = signals.state[controlled, -1]
+    columns = (road.kind, road.lane_type, road.marking, road.intersection, state)
+    return np.stack([column[kept].astype(np.int64) for column in columns], axis=-1)
+
+
+def _links(road: RoadMap, kept: Array) -> Array:
+    """Links ``[E, 4]`` between kept pieces, sorted by kind."""
+    index = np.full(len(road), -1, np.int64)
+    index[kept] = np.arange(len(kept))
+    ends = index[road.edges]
+    inside = np.flatnonzero((ends >= 0).all(axis=0))
+    inside = inside[np.argsort(road.edge_kind[inside], kind="stable")]
+    links = np.empty((len(inside), 4), np.int64)
+    links[:, :2] = ends[:, inside].T
+    links[:, 2] = road.edge_kind[inside]
+    links[:, 3] = road.edge_opposite[inside]
+    return links

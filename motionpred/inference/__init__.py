@@ -1,0 +1,6 @@
+"""Inference: load a model by name or path and forecast scenes."""
+
+from motionpred.inference.loading import load
+from motionpred.inference.predictor import Predictor
+
+__all__ = ["Predictor", "load"]

@@ -1,0 +1,41 @@
+"""Six ways in which constant velocity may go wrong: baseline ``fan``, and anchors of learned modes.
+
+Shapes: B scenes, K modes, A agents, T future steps.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from motionpred.models.layers.turning import half_sinc, turned
+
+# (speed factor, sign of the turn, probability), most probable first.
+FAN = (
+    (1.0, 0.0, 0.30),
+    (0.5, 0.0, 0.20),
+    (0.0, 0.0, 0.15),
+    (1.0, 1.0, 0.13),
+    (1.0, -1.0, 0.12),
+    (1.5, 0.0, 0.10),
+)
+
+
+def fan_turns(step_T: Tensor, turn: float) -> Tensor:
+    """Angle turned ``[K, T]`` in radians after each of ``step_T`` steps of ``turn`` radians."""
+    sign_K = step_T.new_tensor([sign for _, sign, _ in FAN])
+    return sign_K[:, None] * turn * step_T
+
+
+def fan_paths(displacement_BA2: Tensor, step_T: Tensor, turn: float) -> Tensor:
+    """Paths ``[B, K, A, T, 2]`` relative to the start, in the axes of ``displacement_BA2``.
+
+    ``displacement_BA2`` is the present motion in metres per step. A turning path is an arc of the
+    same speed that starts in the present direction.
+    """
+    factor_K = step_T.new_tensor([factor for factor, _, _ in FAN])
+    angle_KT = fan_turns(step_T, turn)
+    forward_KT = factor_K[:, None] * step_T * half_sinc(angle_KT)
+    angle_KAT, forward_KAT = angle_KT[:, None], forward_KT[:, None]
+    return turned(
+        displacement_BA2[:, None, :, None], angle_KAT / 2, forward_KAT, forward_KAT * 0
+    )

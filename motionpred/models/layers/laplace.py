@@ -1,0 +1,11 @@
+"""The Laplace distribution of positions, per axis."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def laplace_nll(position: Tensor, scale: Tensor, target: Tensor) -> Tensor:
+    """``Σ_axis log(2 b) + |x - μ| / b``: negative log likelihood ``[...]`` of points ``[..., 2]``."""
+    return (torch.log(2 * scale) + (target - position).abs() / scale).sum(-1)

@@ -1,0 +1,45 @@
+"""YAML of plain values, from files that nobody vouches for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from motionpred.errors import BundleError
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """``SafeLoader`` without aliases: a few lines of them stand for more values than fit in memory."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            mark = self.peek_event().start_mark
+            raise yaml.composer.ComposerError(None, None, "an alias is not allowed", mark)
+        return super().compose_node(parent, index)
+
+
+def dump_yaml(values: dict[str, Any]) -> bytes:
+    """UTF-8 YAML in the order of the mapping."""
+    return yaml.safe_dump(_unshared(values), sort_keys=False, allow_unicode=True).encode()
+
+
+def load_yaml(text: bytes, file: Path) -> Any:
+    """Plain values (as ``yaml.safe_load``); ``file`` is for the message.
+
+    Raises:
+        BundleError: it is not YAML, or names a type that would have to be constructed.
+    """
+    try:
+        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 (a SafeLoader that allows less)
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
+        raise BundleError(f"is not plain YAML: {problem}", file=file) from error
+
+
+def _unshared(value: Any) -> Any:
+    """A copy in which no list or mapping occurs twice (it would be written as an alias)."""
+    if isinstance(value, dict):
+        return {name: _unshared(item) for name, item in value.items()}
+    return [_unshared(item) for item in value] if isinstance(value, list) else value

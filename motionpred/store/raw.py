@@ -1,0 +1,64 @@
+"""Scenes of one source of raw files, each checked; whatever goes wrong becomes a SceneError."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from motionpred.datasets import Adapter, Source
+from motionpred.errors import MotionpredError, SceneError
+from motionpred.scene import Scene
+
+
+def checked_scenes(adapter: Adapter, source: Source) -> Iterator[tuple[int, Scene | SceneError]]:
+    """(ordinal, valid scene or error) of a source, in the adapter's order.
+
+    An exception that the adapter did not mean (a fault in it, an unreadable file) ends this source
+    only: it comes as a SceneError that names its type. Running out of memory is passed on.
+    """
+    ordinal = 0
+    try:
+        items = adapter.read(source)
+        for item in items:
+            yield ordinal, _checked(item, source)
+            ordinal += 1
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - one bad source must not end the others
+        yield ordinal, _as_scene_error(error, source)
+
+
+def _checked(item: object, source: Source) -> Scene | SceneError:
+    if isinstance(item, SceneError):
+        return _located(item, source)
+    if not isinstance(item, Scene):
+        return SceneError(
+            f"the adapter gave a {type(item).__name__}, not a Scene", file=source.path
+        )
+    try:
+        return item.validate()
+    except SceneError as error:
+        return _located(error, source)
+
+
+def _located(error: SceneError, source: Source) -> SceneError:
+    if error.file is None:
+        error.file = str(source.path)
+    return error
+
+
+def _as_scene_error(error: Exception, source: Source) -> SceneError:
+    if isinstance(error, SceneError):
+        return _located(error, source)
+    if isinstance(error, MotionpredError):
+        text = f"{type(error).__name__}: {error.message}"
+        return SceneError(
+            text, file=error.file or source.path, scene=error.scene, field=error.field,
+            remedy=error.remedy,
+        )
+    found = SceneError(
+        f"{type(error).__name__}: {error}" if str(error) else type(error).__name__,
+        file=source.path,
+        remedy="The file cannot be read, or the adapter does not expect what is in it",
+    )
+    found.__cause__ = error
+    return found

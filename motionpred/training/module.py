@@ -1,0 +1,229 @@
+"""The one LightningModule: loss by sums and counts, AdamW, validation by a benchmark's protocol."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from pytorch_lightning import LightningModule
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from motionpred.errors import TrainingError
+from motionpred.graph import BatchOptions, SceneBatch
+from motionpred.inference import Predictor
+from motionpred.inference.placement import dtype_of
+from motionpred.metrics import Protocol, Report, Scores
+from motionpred.models import ForecastModel, Term
+from motionpred.training.config import TrainerConfig
+from motionpred.training.data import TrainStep, ValidationScenes
+from motionpred.training.optimiser import adamw, learning_rate_factor
+
+
+class ForecastTraining(LightningModule):
+    """Trains any model of the zoo.
+
+    The loss of a step is the sum over terms of (sum over everything) / (count over everything),
+    where everything is all scenes of the step, on all devices and in all accumulated parts. A step
+    whose counts are all 0 moves nothing. ``report`` is the latest whole validation.
+    """
+
+    def __init__(
+        self,
+        model: ForecastModel,
+        config: TrainerConfig,
+        options: BatchOptions,
+        *,
+        protocol: Protocol | None = None,
+        patience: int | None = None,
+    ) -> None:
+        """``patience``: after so many steps in a row without any target, training stops."""
+        super().__init__()
+        self.model = model
+        self.config = config
+        self.options = options
+        self.protocol = protocol
+        self.patience = patience
+        self.report: Report | None = None
+        self.empty_steps = 0
+        self._empty_in_a_row = 0
+        self._nothing_to_learn = False
+        self._scene_id: list[str] = []
+        self._scores: list[Scores] = []
+
+    def transfer_batch_to_device(
+        self, batch: Any, device: torch.device, dataloader_idx: int
+    ) -> Any:
+        """Training steps go to the device; scenes of a validation are encoded by the Predictor."""
+        if isinstance(batch, TrainStep):
+            return batch.to(device, dtype_of(self.model), non_blocking=True)
+        return batch
+
+    def training_step(self, batch: TrainStep, batch_idx: int) -> Tensor:
+        """The loss of one optimiser step.
+
+        Raises:
+            TrainingError: it is not finite (names the scenes), or nothing has a target.
+        """
+        self._scene_id = batch.scene_id
+        terms = self._terms(batch)
+        names = list(terms)
+        weight = 0.0 if batch.ghost else 1.0
+        sums = torch.stack([terms[name].sum for name in names]) * weight
+        counts = torch.stack([terms[name].count.to(sums) for name in names]) * weight
+        own = torch.stack([sums.detach(), counts.detach()])
+        total = _sum_over_processes(own)
+        values = total.tolist()
+        self._check_finite(names, own.tolist()[0], values[0])
+        self._note_empty(values[1])
+        # Lightning averages gradients over devices: times their number makes it a sum again.
+        scale = torch.where(total[1] > 0, self.trainer.world_size / total[1], 0.0)
+        loss = (sums * scale).sum()
+        means = {
+            name: value / count if count else 0.0
+            for name, value, count in zip(names, *values, strict=True)
+        }
+        self.log("train/loss", sum(means.values()), prog_bar=True, batch_size=max(len(batch), 1))
+        for name, value in means.items():
+            self.log(f"train/{name}", value, batch_size=max(len(batch), 1))
+        return loss
+
+    def _terms(self, step: TrainStep) -> dict[str, Term]:
+        if len(step.parts) == 1:
+            return self._loss(step.parts[0], step.epoch)
+        # A gradient must be divided by counts that are known only after the last part. So a first
+        # pass without memory gives them all, and the parts are computed again on the way back.
+        parts = [
+            checkpoint(self._loss, part, step.epoch, use_reentrant=False) for part in step.parts
+        ]
+        return {
+            name: Term(
+                torch.stack([part[name].sum for part in parts]).sum(),
+                torch.stack([part[name].count for part in parts]).sum(),
+            )
+            for name in parts[0]
+        }
+
+    def _loss(self, part: SceneBatch, epoch: int) -> dict[str, Term]:
+        return self.model.loss(part, seed=self.config.seed, epoch=epoch)
+
+    def _check_finite(self, names: list[str], own: list[float], total: list[float]) -> None:
+        if all(map(math.isfinite, total)):
+            return
+        bad = [name for name, value in zip(names, own, strict=True) if not math.isfinite(value)]
+        if not bad:
+            raise TrainingError("the loss of another process is not finite")
+        self._fail(f"the loss {' and '.join(bad)} is not finite")
+
+    def _fail(self, message: str) -> None:
+        raise TrainingError(
+            f"{message} at step {self.trainer.global_step}",
+            scene=", ".join(self._scene_id),
+            remedy="Look at these scenes with 'motionpred inspect --check'; "
+            "else lower trainer.learning_rate",
+        )
+
+    def _note_empty(self, counts: list[float]) -> None:
+        self._nothing_to_learn = not any(counts)
+        self.empty_steps += self._nothing_to_learn
+        self._empty_in_a_row = self._empty_in_a_row + 1 if self._nothing_to_learn else 0
+        if self.patience is not None and self._empty_in_a_row >= self.patience:
+            raise TrainingError(
+                f"no scene had a target in {self._empty_in_a_row} steps",
+                remedy="Train on a split that has a future (train or val)",
+            )
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Clip the gradient; take it away where there was nothing to learn from.
+
+        Raises:
+            TrainingError: the gradient is not finite; names the scenes.
+        """
+        if self._nothing_to_learn:
+            # A gradient of zero would still decay weights and follow the momentum; None does not.
+            optimizer.zero_grad(set_to_none=True)
+            return
+        limit = self.config.gradient_clip or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+        value = float(norm)
+        if not math.isfinite(value):
+            self._fail("the gradient is not finite")
+        self.log("train/gradient_norm", value, batch_size=max(len(self._scene_id), 1))
+
+    def configure_optimizers(self) -> Any:
+        """AdamW; the learning rate follows the step."""
+        config = self.config
+        optimizer = adamw(self.model, config.learning_rate, config.weight_decay)
+
+        def factor(step: int) -> float:
+            return learning_rate_factor(
+                step,
+                warmup=config.warmup_steps,
+                total=config.max_steps,
+                final=config.final_learning_rate,
+            )
+
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+        return {
+            "optimizer": optimizer,
+            "lr_scheduler": {"scheduler": schedule, "interval": "step", "name": "lr"},
+        }
+
+    def on_validation_epoch_start(self) -> None:
+        """Forget the scores of the validation before."""
+        self._scores = []
+
+    def validation_step(self, batch: ValidationScenes, batch_idx: int) -> None:
+        """Forecast and score scenes, exactly as ``motionpred evaluate`` does."""
+        assert self.protocol is not None
+        predictor = Predictor(
+            self.model, name=self.model.name, options=self.options, device=self.device
+        )
+        predictions = predictor.predict_many(
+            batch.scenes,
+            batch_size=len(batch.scenes),
+            modes=self.protocol.modes,
+            seed=self.config.seed,
+        )
+        for scene, prediction in zip(batch.scenes, predictions, strict=True):
+            self._scores.append(self.protocol.score(scene, prediction))
+
+    def on_validation_epoch_end(self) -> None:
+        """Figures over the scenes of all processes; a scene that came twice counts once.
+
+        Raises:
+            TrainingError: no scene has a future.
+        """
+        assert self.protocol is not None
+        report = self.protocol.report(_gather(self._scores))
+        self._scores = []
+        if self.trainer.sanity_checking:
+            return
+        if report.scenes == 0:
+            raise TrainingError(
+                "no ground truth in the validation scenes",
+                remedy="Give a val_store of a split that has a future",
+            )
+        self.report = report
+        for figure in report.figures:
+            self.log(f"val/{figure.metric}@{figure.k}", figure.value, batch_size=max(figure.n, 1))
+
+
+def _distributed() -> bool:
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
+
+
+def _sum_over_processes(values: Tensor) -> Tensor:
+    if _distributed():
+        values = values.clone()
+        torch.distributed.all_reduce(values)
+    return values
+
+
+def _gather(scores: list[Scores]) -> list[Scores]:
+    if not _distributed():
+        return scores
+    everyone: list[Any] = [None] * torch.distributed.get_world_size()
+    torch.distributed.all_gather_object(everyone, scores)
+    return [score for part in everyone for score in part]

@@ -1,0 +1,117 @@
+"""Polylines: cleaning, measuring, resampling many at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from shapely.geometry import LineString, Polygon
+
+from motionpred.geometry.polylines import (
+    directions,
+    drop_repeats,
+    length,
+    open_ring,
+    resample,
+    ring_area,
+    take,
+)
+
+POINT = st.tuples(st.floats(-100, 100), st.floats(-100, 100))
+POLYLINE = st.lists(POINT, min_size=1, max_size=7).map(np.array)
+# Corners on a grid: repeated points and zero lengths occur.
+GRID = arrays(np.float64, st.tuples(st.integers(1, 6), st.just(2)), elements=st.integers(0, 2))
+
+
+def flat(polylines: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    return np.concatenate(polylines), np.cumsum([0, *map(len, polylines)])
+
+
+@given(GRID)
+def test_without_repeats_no_point_equals_the_one_before(points):
+    clean = drop_repeats(points)
+    assert (np.abs(np.diff(clean, axis=0)).sum(axis=1) > 0).all()
+    assert length(clean) == pytest.approx(length(points))
+    np.testing.assert_array_equal(clean[[0, -1]], points[[0, -1]])
+
+
+@given(GRID)
+def test_an_open_ring_does_not_end_where_it_begins(points):
+    ring = open_ring(points)
+    assert len(ring) == 1 or not np.array_equal(ring[0], ring[-1])
+    np.testing.assert_array_equal(open_ring(np.concatenate([ring, ring[:1]])), ring)
+
+
+@given(arrays(np.float64, (6, 2), elements=st.integers(-20, 20)))
+def test_the_area_of_a_simple_ring_agrees_with_shapely_with_or_without_the_last_corner(points):
+    shape = Polygon(points)
+    if not shape.is_valid:
+        return
+    assert ring_area(points) == pytest.approx(shape.area)
+    assert ring_area(np.concatenate([points, points[:1]])) == pytest.approx(shape.area)
+
+
+def test_a_small_ring_far_from_the_origin_keeps_its_area():
+    ring = np.array([[0.0, 0], [2, 0], [2, 3], [0, 3]]) + [500_000.0, 4_649_776.0]
+    assert ring_area(ring) == pytest.approx(6.0, rel=1e-9)
+
+
+@given(POLYLINE)
+def test_the_length_agrees_with_shapely(points):
+    expected = LineString(points).length if len(points) > 1 else 0.0
+    assert length(points) == pytest.approx(expected)
+
+
+def test_directions_are_in_range_even_due_west_over_a_negative_zero():
+    assert directions(np.array([[0.0, 0.0], [-1.0, -0.0]])) == pytest.approx([np.pi])
+    assert directions(np.zeros((1, 2))).shape == (0,)
+
+
+@given(st.lists(POLYLINE, min_size=1, max_size=5), st.integers(2, 9))
+def test_samples_lie_at_equal_arc_lengths_as_shapely_places_them(polylines, count):
+    sampled = resample(*flat(polylines), count)
+    assert sampled.shape == (len(polylines), count, 2)
+    for points, samples in zip(polylines, sampled, strict=True):
+        np.testing.assert_array_equal(samples[[0, -1]], points[[0, -1]])
+        if length(points) > 1e-3:
+            line = LineString(points)
+            expected = [
+                line.interpolate(part, normalized=True).coords[0]
+                for part in np.linspace(0, 1, count)
+            ]
+            np.testing.assert_allclose(samples, expected, atol=1e-6)
+
+
+@given(st.lists(GRID, min_size=2, max_size=5), st.integers(1, 6))
+def test_a_polyline_is_sampled_the_same_alone_and_among_others(polylines, count):
+    together = resample(*flat(polylines), count)
+    for points, samples in zip(polylines, together, strict=True):
+        np.testing.assert_allclose(samples, resample(*flat([points]), count)[0], atol=1e-9)
+
+
+def test_a_single_point_is_repeated_and_no_polyline_gives_no_samples():
+    points, start = np.array([[3.0, 4.0], [0, 0], [2, 0]]), np.array([0, 1, 3])
+    np.testing.assert_allclose(resample(points, start, 3), [[[3, 4]] * 3, [[0, 0], [1, 0], [2, 0]]])
+    assert resample(np.zeros((0, 2)), np.zeros(1, int), 5).shape == (0, 5, 2)
+
+
+def test_heights_are_interpolated_along_the_plane():
+    line = np.array([[0.0, 0, 0], [10, 0, 5]])
+    np.testing.assert_allclose(resample(*flat([line]), 3)[0, :, 2], [0, 2.5, 5])
+
+
+@given(st.lists(GRID, min_size=1, max_size=5), st.data())
+def test_taken_polylines_are_the_ones_asked_for_in_that_order(polylines, data):
+    index = np.array(
+        data.draw(st.lists(st.integers(0, len(polylines) - 1), max_size=4)), np.int64
+    )
+    closed = np.array(data.draw(st.lists(st.booleans(), min_size=len(index), max_size=len(index))), bool)
+    points, start = take(*flat(polylines), index, closed)
+    assert len(start) == len(index) + 1
+    assert start[-1] == len(points)
+    for place, (which, ring) in enumerate(zip(index, closed, strict=True)):
+        own = polylines[which]
+        expected = np.concatenate([own, own[:1]]) if ring else own
+        np.testing.assert_array_equal(points[start[place] : start[place + 1]], expected)

@@ -1,0 +1,1 @@
+"""A motionpred plug-in with one dataset adapter and one model."""
