@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +21,17 @@ from rich.table import Table
 
 T = TypeVar("T")
 
-out = Console()
-err = Console(stderr=True)
+# In a file or a pipe there is no window to fit: ids must not be folded.
+_PIPE_WIDTH = 160
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else _PIPE_WIDTH)
+
+
+out = _console(stderr=False)
+err = _console(stderr=True)
 
 
 def say(text: str) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from motionpred.cli import options
 from motionpred.cli.console import counted, say, table, then, warn, wrote
-from motionpred.errors import SceneError, StoreError
+from motionpred.errors import ConfigError, SceneError, StoreError
 
 if TYPE_CHECKING:
     from motionpred.metrics import Protocol, Report, Scores
@@ -47,14 +47,13 @@ def command(
     first = next(scenes, None)
     if first is None:
         raise StoreError("has no scene to evaluate", file=source)
-    protocols = _protocols(protocol, first)
+    boards = [_Board(item, required=bool(protocol)) for item in _protocols(protocol, first)]
     seen = _Truth(counted(chain([first], scenes), "evaluate"))
     missing: list[str] = []
-    scores: list[list[Scores]] = [[] for _ in protocols]
-    modes = max(item.modes for item in protocols)
+    modes = max(board.protocol.modes for board in boards)
     for scene, prediction in _forecasts(forecaster, seen, modes, seed, batch_size, missing):
-        for item, collected in zip(protocols, scores, strict=True):
-            collected.append(item.score(scene, prediction))
+        for board in boards:
+            board.score(scene, prediction)
     if not seen.with_truth:
         raise SceneError(
             f"there is no ground truth in this split: none of its {seen.without_truth} scenes has "
@@ -62,7 +61,11 @@ def command(
             file=source,
             remedy="Use 'motionpred predict'",
         )
-    reports = [item.report(got) for item, got in zip(protocols, scores, strict=True)]
+    reports = [board.report() for board in boards if board.scores]
+    for board in boards:
+        board.complain()
+    if not any(report.scenes for report in reports):
+        raise SceneError("no scene could be scored", file=source)
     for report in reports:
         _show(report)
     say(f"{seen.with_truth} scenes with a future; {seen.without_truth} without were left out")
@@ -72,7 +75,45 @@ def command(
     then(f"motionpred render {source} {forecaster} --limit 1 --out scene.png")
     if missing:
         warn(f"{len(missing)} scenes have no forecast in {forecaster}: {', '.join(missing[:5])}")
+    if missing or any(board.failures for board in boards):
         raise typer.Exit(3)
+
+
+class _Board:
+    """One protocol and what it has scored so far."""
+
+    def __init__(self, protocol: Protocol, *, required: bool) -> None:
+        self.protocol = protocol
+        self.required = required  # named by the user, so it may not be left out
+        self.scores: list[Scores] = []
+        self.failures: list[SceneError] = []
+        self.refused: ConfigError | None = None
+
+    def score(self, scene: Scene, prediction: Prediction) -> None:
+        """Add one scene; a scene that does not fit is kept as a failure and the others go on."""
+        if self.refused is not None:
+            return
+        try:
+            self.scores.append(self.protocol.score(scene, prediction))
+        except SceneError as error:
+            self.failures.append(error)
+        except ConfigError as error:
+            if self.required:
+                raise
+            self.refused = error
+
+    def report(self) -> Report:
+        """The figures of what was scored."""
+        return self.protocol.report(self.scores)
+
+    def complain(self) -> None:
+        """Say what could not be scored, and why."""
+        if self.refused is not None:
+            warn(f"{self.protocol.name} was left out: {self.refused}")
+        for error in self.failures[:5]:
+            warn(f"{self.protocol.name}: {error}")
+        if len(self.failures) > 5:
+            warn(f"{self.protocol.name}: ... and {len(self.failures) - 5} more scenes")
 
 
 def _protocols(names: list[str] | None, scene: Scene) -> list[Protocol]:
@@ -151,10 +192,15 @@ def _show(report: Report) -> None:
 
 def _save(path: Path, reports: list[Report], without_truth: int) -> None:
     import json
-    from dataclasses import asdict
 
-    plain = {"without_truth": without_truth, "reports": [asdict(report) for report in reports]}
+    from motionpred.metrics import report_to_json
+
+    plain = {
+        "without_truth": without_truth,
+        "reports": [report_to_json(report) for report in reports],
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(plain, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    text = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False)
+    part.write_text(text + "\n", encoding="utf-8")
     part.replace(path)

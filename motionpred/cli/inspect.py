@@ -35,11 +35,12 @@ def command(
     if is_store:
         store = Store(source)
         manifest = store.manifest
-        say(f"store of {len(store)} scenes, made by {manifest.adapter} {manifest.version}")
+        origin = f"{manifest.adapter}, motionpred {manifest.motionpred}"
+        say(f"store of {len(store)} scenes ({origin})")
         say(f"content {manifest.content_hash}")
         failures = store.failures()
         for failure in failures[:10]:
-            say(f"failed: {failure['source']}: {failure['message']}")
+            say(f"failed: {failure.file or failure.source}: {failure.message}")
         if len(failures) > 10:
             say(f"... and {len(failures) - 10} more in {source / 'failures.jsonl'}")
         if check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -28,7 +28,7 @@ Filter = Annotated[
     typer.Option("--filter", help="Only scenes whose info says so, e.g. city=austin; repeatable."),
 ]
 Agents = Annotated[
-    str,
+    Literal["scored", "all"],
     typer.Option("--agents", help="scored: those that the benchmark asks about; all: every agent."),
 ]
 
@@ -71,13 +71,6 @@ def filters(values: list[str] | None) -> dict[str, str] | None:
             raise ConfigError(f"is {value!r}", field="--filter", remedy="Write key=value")
         result[key] = wanted
     return result
-
-
-def check_agents(value: str) -> str:
-    """``scored`` or ``all``; a ConfigError otherwise."""
-    if value not in ("scored", "all"):
-        raise ConfigError(f"is {value!r}", field="--agents", remedy="Use scored or all")
-    return value
 
 
 def read(

@@ -38,12 +38,11 @@ def command(
 
     if out.suffix.lower() != ".parquet":
         raise ConfigError(f"is {out}", field="--out", remedy="Name a .parquet file")
-    wanted = options.check_agents(agents)
     predictor = load(model)
     scenes = counted(options.read(source, dataset, split, ids, limit, filter), "predict")
     predictions = _nonempty(
         predictor.predict_many(
-            scenes, modes=modes, agents=wanted, seed=seed, batch_size=batch_size
+            scenes, modes=modes, agents=agents, seed=seed, batch_size=batch_size
         ),
         source,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,6 +11,9 @@ from motionpred.cli import options
 from motionpred.cli.console import bar, say, table, then, warn, wrote
 
 NAME = "prepare"
+
+Compression = Literal["zstd", "lz4"]
+OnError = Literal["continue", "stop"]
 
 
 def command(
@@ -23,9 +26,9 @@ def command(
     filter: options.Filter = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     compression: Annotated[
-        str | None, typer.Option(help="zstd or lz4: smaller, slower to read. Default: none.")
+        Compression | None, typer.Option(help="Smaller, slower to read; none by default.")
     ] = None,
-    on_error: Annotated[str, typer.Option(help="continue or stop at a broken scene.")] = "continue",
+    on_error: Annotated[OnError, typer.Option(help="What a broken scene does.")] = "continue",
 ) -> None:
     """Convert raw files into a store, once. Interrupted, the same command goes on."""
     from motionpred.datasets import get_adapter
@@ -49,7 +52,9 @@ def command(
         f"{report.scenes} scenes: {report.built} built, {report.resumed} already there, "
         f"{report.skipped} skipped by the selection, {report.failed} failed"
     )
-    counts = {name: count for name, count in report.map_counts.items() if count}
+    if report.without_lanes:
+        warn(f"{report.without_lanes} of {report.scenes} scenes have a map without lanes")
+    counts = {name: str(count) for name, count in report.map_report.items() if count}
     if counts:
         table(("found in the maps", "count"), counts.items())
     wrote(store, f"{report.bytes / 1e6:.1f} MB")

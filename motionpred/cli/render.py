@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -45,8 +45,7 @@ def command(
     single = bool(out.suffix)
     if single and out.suffix.lower() != ".png":
         raise ConfigError(f"is {out}", field="--out", remedy="Name a .png file, or a folder")
-    wanted = options.check_agents(agents)
-    forecast = _forecaster(forecaster, wanted, modes, seed)
+    forecast = _forecaster(forecaster, agents, modes, seed)
     drawn: list[Path] = []
     for scene in counted(options.read(source, dataset, split, ids, limit, filter), "render"):
         if single and drawn:
@@ -56,7 +55,7 @@ def command(
                 remedy="Add --limit 1 or --ids ID, or name a folder",
             )
         path = out if single else out / f"{_file_name(scene.scene_id)}.png"
-        save_png(scene, forecast(scene), path, agents=wanted)
+        save_png(scene, forecast(scene), path, agents=agents)
         drawn.append(path)
     if not drawn:
         raise StoreError("has no scene to draw", file=source)
@@ -69,7 +68,7 @@ def command(
 
 
 def _forecaster(
-    name: str | None, agents: str, modes: int, seed: int
+    name: str | None, agents: Literal["scored", "all"], modes: int, seed: int
 ) -> Callable[[Scene], Prediction | None]:
     from motionpred.prediction import is_forecast_file, load_predictions
 

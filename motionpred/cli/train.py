@@ -36,5 +36,5 @@ def run(overrides: list[str]) -> Path:
     say(f"{result.steps} steps on {result.scenes} scenes")
     wrote(result.run, "run folder: settings, log")
     wrote(result.bundle, "model bundle")
-    then(f"motionpred evaluate {result.stores[0]} {result.bundle}")
+    then(f"motionpred evaluate {config.store_paths[0]} {result.bundle}")
     return result.bundle

@@ -52,25 +52,23 @@ def resample(points: Array, start: Array, count: int) -> Array:
     in one interpolation over their joined arc lengths.
     """
     pieces = len(start) - 1
+    samples = np.zeros((pieces, count, points.shape[-1]), points.dtype)
     if pieces == 0:
-        return np.zeros((0, count, points.shape[-1]), points.dtype)
-    step = np.hypot(*np.diff(points[:, :2], axis=0).T)
-    step[start[1:-1] - 1] = 0.0  # no length between the end of one polyline and the next
-    along = np.r_[0.0, np.cumsum(step)]
+        return samples
+    x, y = points[:, 0], points[:, 1]
+    along = np.zeros(len(points))
+    step = np.hypot(x[1:] - x[:-1], y[1:] - y[:-1])
+    # A gap between polylines gives each a range of arc lengths of its own.
+    step[start[1:-1] - 1] = 1.0
+    np.cumsum(step, out=along[1:])
     first, last = along[start[:-1]], along[start[1:] - 1]
-    fraction = np.linspace(0.0, 1.0, count)
+    fraction = np.arange(count) / max(count - 1, 1)
     wanted = first[:, None] + fraction * (last - first)[:, None]
-    # The segment of each sample, kept inside its own polyline.
-    low, high = start[:-1, None], np.maximum(start[1:, None] - 2, start[:-1, None])
-    index = np.clip(np.searchsorted(along, wanted, side="right") - 1, low, high)
-    following = np.minimum(index + 1, start[1:, None] - 1)
-    span = along[following] - along[index]
-    part = np.divide(wanted - along[index], span, out=np.zeros_like(wanted), where=span > 0)
-    part = np.clip(part, 0.0, 1.0)[..., None]
-    samples = points[index] * (1 - part) + points[following] * part
-    # The last arc length is a sum: its rounding must not move the end point.
+    for column in range(points.shape[-1]):
+        samples[..., column] = np.interp(wanted, along, points[:, column])
+    # Arc lengths are sums: their rounding must not move the ends.
     samples[:, -1], samples[:, 0] = points[start[1:] - 1], points[start[:-1]]
-    return np.asarray(samples)
+    return samples
 
 
 def take(
@@ -80,11 +78,13 @@ def take(
 
     Where ``closed`` ``[len(index)]`` is set, the first point is repeated at the end.
     """
-    own = start[index + 1] - start[index]
-    length = own if closed is None else own + closed
+    first = start[index]
+    length = start[index + 1] - first
+    if closed is not None:
+        length = length + closed
     begin = np.zeros(len(index) + 1, np.int64)
     np.cumsum(length, out=begin[1:])
-    within = np.arange(begin[-1]) - np.repeat(begin[:-1], length)
+    source = np.arange(begin[-1]) + np.repeat(first - begin[:-1], length)
     if closed is not None:
-        within %= np.repeat(own, length)
-    return np.asarray(points[np.repeat(start[index], length) + within]), begin
+        source[begin[1:][closed] - 1] = first[closed]
+    return points.take(source, axis=0), begin

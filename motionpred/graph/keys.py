@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_MASK = (1 << 63) - 1
-
-
-def stable_key(text: str) -> int:
-    """A positive 63-bit key of an id (BLAKE2b of its UTF-8 bytes); never 0, which means padding."""
-    digest = blake2b(text.encode(), digest_size=8).digest()
-    return (int.from_bytes(digest, "little") & _MASK) or 1
+_MASK = np.int64((1 << 63) - 1)
 
 
 def stable_keys(texts: Iterable[str]) -> npt.NDArray[Any]:
-    """Keys ``[n]`` int64 of several ids."""
-    return np.array([stable_key(text) for text in texts], np.int64)
+    """Positive 63-bit keys ``[n]`` int64 of ids (BLAKE2b); never 0, which means padding."""
+    digests = b"".join([blake2b(text.encode(), digest_size=8).digest() for text in texts])
+    return np.asarray(np.maximum(np.frombuffer(digests, "<i8") & _MASK, 1), np.int64)
+
+
+def stable_key(text: str) -> int:
+    """The key of one id."""
+    return int(stable_keys([text])[0])

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from motionpred.geometry.angles import wrap
 from motionpred.geometry.polylines import resample, take
 from motionpred.graph.options import BatchOptions
-from motionpred.scene import MapKind, RoadMap, Signals
+from motionpred.scene import MapKind, RoadMap
 
 Array = npt.NDArray[Any]
 
 _CLOSED = np.array([kind.closed for kind in MapKind])
 # Distances closer than this are ties, so that rounding of world coordinates decides nothing.
-_TIE = 1e-3
+TIE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,31 @@ class MapPieces:
 
 
 def encode_map(
-    road: RoadMap, signals: Signals, origin: Array, anchors: Array, options: BatchOptions
+    road: RoadMap,
+    signals: tuple[Array, Array],
+    origin: Array,
+    anchors: Array,
+    options: BatchOptions,
 ) -> MapPieces:
     """The pieces near ``anchors`` ``[n, 2]`` (scene frame, metres), in the order of the map.
 
-    ``signals`` end at ``now``. ``origin`` ``[2]`` is subtracted in float64.
+    ``signals``: lanes ``[S]`` and their states at ``now`` ``[S]``. ``origin`` ``[2]`` is subtracted
+    in float64.
     """
     wanted = np.zeros(len(MapKind), bool)
     wanted[list(options.map_kinds)] = True
     chosen = np.flatnonzero(wanted[road.kind])
     kind = road.kind[chosen]
-    points, start = take(road.points[:, :2], road.start, chosen, closed=_CLOSED[kind])
-    points = resample(points - origin, start, options.map_points)
+    points, start = take(road.points, road.start, chosen, closed=_CLOSED[kind])
+    points = resample(points[:, :2] - origin, start, options.map_points)
     near = _within(points, anchors, options.map_radius)
     far = len(chosen) - len(near)
     cut = 0
     if options.max_map is not None and len(near) > options.max_map:
         cut = len(near) - options.max_map
-        near = near[_nearest(points[near], anchors, road.polyline_id[chosen[near]], options.max_map)]
+        near = near[
+            _nearest(points[near], anchors, road.polyline_id[chosen[near]], options.max_map)
+        ]
     points, kept = points[near], chosen[near]
     return MapPieces(
         points=points.astype(np.float32),
@@ -71,13 +78,14 @@ def encode_map(
 
 def _within(points: Array, anchors: Array, radius: float) -> Array:
     """Indices of the pieces with a point at most ``radius`` from an anchor."""
-    # Most pieces are near the first anchor: only the others are compared with all of them.
-    offset = points - anchors[0]
-    near = (np.einsum("npd,npd->np", offset, offset) <= radius**2).any(axis=1)
+    # Most pieces are near the anchor in the middle: only the others are compared with all of them.
+    middle = anchors[np.argmin((anchors**2).sum(axis=1))]
+    near = _squared_distance(points, middle[None]) <= radius**2
     rest = np.flatnonzero(~near)
     if len(rest) and len(anchors) > 1:
-        outside = (points[rest].max(axis=1) < anchors.min(axis=0) - radius) | (
-            points[rest].min(axis=1) > anchors.max(axis=0) + radius
+        box = points[rest]
+        outside = (box.max(axis=1) < anchors.min(axis=0) - radius) | (
+            box.min(axis=1) > anchors.max(axis=0) + radius
         )
         rest = rest[~outside.any(axis=1)]
         near[rest] = _squared_distance(points[rest], anchors) <= radius**2
@@ -87,15 +95,17 @@ def _within(points: Array, anchors: Array, radius: float) -> Array:
 def _nearest(points: Array, anchors: Array, names: Array, count: int) -> Array:
     """Indices of the ``count`` pieces nearest to any anchor, ascending; ties go by name."""
     distance = np.sqrt(np.maximum(_squared_distance(points, anchors), 0.0))
-    order = np.lexsort((names, np.round(distance / _TIE)))
+    order = np.lexsort((names, np.round(distance / TIE)))
     return np.sort(order[:count])
 
 
 def _squared_distance(points: Array, anchors: Array) -> Array:
     """Square of the distance ``[n]`` from the nearest point of a piece to the nearest anchor."""
-    cross = points @ anchors.T  # [n, P, anchors]
-    nearest = ((anchors**2).sum(axis=-1) - 2 * cross).min(axis=-1)
-    return np.asarray(((points**2).sum(axis=-1) + nearest).min(axis=-1))
+    flat = points.reshape(-1, 2)
+    cross = flat @ anchors.T
+    nearest = ((anchors**2).sum(axis=1) - 2 * cross).min(axis=1)
+    square = flat[:, 0] ** 2 + flat[:, 1] ** 2 + nearest
+    return np.asarray(square.reshape(points.shape[:2]).min(axis=1))
 
 
 def _poses(points: Array) -> Array:
@@ -107,12 +117,15 @@ def _poses(points: Array) -> Array:
     return np.concatenate([middle, wrap(np.arctan2(step[:, 1:], step[:, :1]))], axis=-1)
 
 
-def _categories(road: RoadMap, signals: Signals, kept: Array) -> Array:
-    state = np.zeros(len(road), np.int64)
-    controlled = signals.lane >= 0
-    state[signals.lane[controlled]] = signals.state[controlled, -1]
+def _categories(road: RoadMap, signals: tuple[Array, Array], kept: Array) -> Array:
+    lane, at_now = signals
+    state = np.zeros(len(road), np.int8)
+    state[lane[lane >= 0]] = at_now[lane >= 0]
     columns = (road.kind, road.lane_type, road.marking, road.intersection, state)
-    return np.stack([column[kept].astype(np.int64) for column in columns], axis=-1)
+    category = np.empty((len(kept), len(columns)), np.int64)
+    for place, column in enumerate(columns):
+        category[:, place] = column[kept]
+    return category
 
 
 def _links(road: RoadMap, kept: Array) -> Array:

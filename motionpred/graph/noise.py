@@ -39,12 +39,12 @@ def keyed_noise(
     *,
     stream: int = 0,
 ) -> Tensor:
-    """Standard normal numbers ``[B, D, A, *elements]`` float32; ``[B, D, *elements]`` without tracks.
+    """Standard normal numbers ``[B, D, A, *elements]``, or ``[B, D, *elements]`` without tracks.
 
-    ``scene_key`` ``[B]`` and ``track_key`` ``[B, A]`` int64 are those of the batch and say on which
-    device; ``stream`` separates uses of one seed (a sampler's steps, say). The number at a draw and
-    flat element does not depend on how many of either are asked for. Box-Muller makes two numbers
-    of one hash (so the largest is 6.8).
+    float32. ``scene_key`` ``[B]`` and ``track_key`` ``[B, A]`` int64 are those of the batch and say
+    on which device; ``stream`` separates uses of one seed (a sampler's steps, say). The number at a
+    draw and flat element does not depend on how many of either are asked for. Box-Muller makes two
+    numbers of one hash (so the largest is 6.8).
     """
     count = math.prod(elements)
     pairs = -(-count // 2)
@@ -68,7 +68,7 @@ def keyed_uniform(
     *,
     stream: int = 0,
 ) -> Tensor:
-    """Uniform numbers in [0, 1), float32 with 24 bits; arguments and shape as :func:`keyed_noise`."""
+    """Uniform numbers in [0, 1) with 24 bits; arguments and shape as :func:`keyed_noise`."""
     count = math.prod(elements)
     bits = _hashes(_keys(seed, stream, scene_key, track_key, draws), count)
     flat = _shifted(bits, 40).float() * 2.0**-24
@@ -80,7 +80,9 @@ def _keys(
 ) -> Tensor:
     """A key for every (scene, draw, track): ``[B, D, A]``, or ``[B, D]`` without tracks."""
     device = scene_key.device
-    start = _combine(torch.tensor(_signed(seed), device=device), torch.tensor(stream, device=device))
+    start = _combine(
+        torch.tensor(_signed(seed), device=device), torch.tensor(stream, device=device)
+    )
     key = _combine(start, scene_key)
     draw = torch.arange(draws, device=device)
     if track_key is None:

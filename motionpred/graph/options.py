@@ -37,9 +37,16 @@ class BatchOptions:
     min_history: int = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("max_agents", 1), ("max_map", 0), ("map_points", 2), ("min_history", 1)):
+        for name, least in (
+            ("max_agents", 1),
+            ("max_map", 0),
+            ("map_points", 2),
+            ("min_history", 1),
+        ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ConfigError(f"is {value}", field=name, remedy=f"Use {least} or more")
         if not self.map_radius > 0:
-            raise ConfigError(f"is {self.map_radius}", field="map_radius", remedy="Use a length > 0")
+            raise ConfigError(
+                f"is {self.map_radius}", field="map_radius", remedy="Use a length > 0"
+            )

@@ -38,12 +38,12 @@ CHANNELS = (
     "velocity_left",
 )
 
-_LINES = {
+_LINES: dict[str, tuple[MapKind, ...]] = {
     "lane": (MapKind.LANE,),
     "boundary": (MapKind.LANE_BOUNDARY, MapKind.ROAD_EDGE, MapKind.ROAD_LINE),
     "control": (MapKind.STOP_LINE, MapKind.STOP_SIGN, MapKind.SPEED_BUMP),
 }
-_AREAS = {
+_AREAS: dict[str, tuple[MapKind, ...]] = {
     "drivable_area": (MapKind.DRIVABLE_AREA, MapKind.DRIVEWAY),
     "crosswalk": (MapKind.CROSSWALK, MapKind.WALKWAY),
 }
@@ -147,7 +147,8 @@ def _draw_map(pens: dict[str, Any], road: RoadMap, view: View) -> None:
 def _polylines(
     road: RoadMap, kinds: tuple[MapKind, ...], view: View, *, holes: bool
 ) -> Iterator[list[tuple[float, float]]]:
-    for index in np.flatnonzero(np.isin(road.kind, kinds) & ((road.hole_of >= 0) == holes)):
+    chosen = np.isin(road.kind, kinds) & ((road.hole_of >= 0) == holes)
+    for index in np.flatnonzero(chosen).tolist():
         points = view.pixels(road.polyline(index)[:, :2])
         if MapKind(road.kind[index]).closed:
             points = np.concatenate([points, points[:1]])

@@ -10,8 +10,9 @@ import torch
 
 from motionpred.errors import BundleError, ConfigError
 from motionpred.graph import BatchOptions
+from motionpred.inference.placement import resolve_device
 from motionpred.inference.predictor import Predictor
-from motionpred.models import build_model, get_model, model_names
+from motionpred.models import build_model, get_model, load_bundle, model_names
 from motionpred.registry import nearest
 from motionpred.scene import TimeSpec
 from motionpred.settings import from_mapping
@@ -54,11 +55,10 @@ def load(
     for field, value in (("settings", settings), ("time", time)):
         if value is not None:
             raise ConfigError("a bundle has its own", file=path, field=field, remedy="Leave it out")
-    from motionpred.models.bundle import load_bundle
-
-    bundle = load_bundle(_bundle_path(path), device="cpu")
+    bundle = load_bundle(_bundle_path(path))
+    device = resolve_device(device)
     return Predictor(
-        bundle.model, name=bundle.model.name, options=bundle.options, device=device
+        bundle.model.to(device), name=bundle.model.name, options=bundle.options, device=device
     )
 
 
@@ -77,7 +77,9 @@ def _named(
     def build(clock: TimeSpec) -> Any:
         return build_model(name, settings, clock)
 
-    return Predictor(build, name=name, options=BatchOptions(), time=time, device=device)
+    # Agents that are far away do not make such a model slower: none is cut.
+    options = BatchOptions(max_agents=None)
+    return Predictor(build, name=name, options=options, time=time, device=device)
 
 
 def _bundle_path(path: Path) -> Path:

@@ -18,10 +18,11 @@ from motionpred.datasets import adapter_names, get_adapter
 from motionpred.errors import ConfigError, TrainingError
 from motionpred.geometry.angles import wrap
 from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
+from motionpred.inference.asked import with_static_targets_unknown
 from motionpred.inference.placement import dtype_of, place, resolve_device
 from motionpred.models import Forecast, ForecastModel
 from motionpred.prediction import Prediction
-from motionpred.scene import AgentType, Role, Scene, TimeSpec
+from motionpred.scene import Role, Scene, TimeSpec
 
 Array = npt.NDArray[Any]
 Agents = Literal["scored", "all"]
@@ -31,8 +32,9 @@ class Predictor:
     """A model with everything around it that turns scenes into forecasts.
 
     ``skipped`` counts SCORED agents that were asked for and could not be forecast, by reason:
-    ``scored_absent_at_now``, ``scored_static``, ``scored_not_eligible`` (the model's batch options
-    exclude it). ``dropped`` counts what caps and clocks left out of the batches.
+    ``scored_absent_at_now`` and ``scored_not_eligible`` (the model's batch options exclude it).
+    ``dropped`` counts what caps and clocks left out of the batches, and under
+    ``scored_static_as_unknown`` agents whose class was set aside because a benchmark scores them.
     """
 
     def __init__(
@@ -127,8 +129,11 @@ class Predictor:
         self, scenes: list[Scene], time: TimeSpec, modes: int, agents: Agents, seed: int
     ) -> list[Prediction]:
         # The future stays behind here: neither the batch nor the model can see it.
-        batch = collate_scenes([scene.observed() for scene in scenes], time, self.options)
+        seen = [with_static_targets_unknown(scene.observed()) for scene in scenes]
+        batch = collate_scenes([scene for scene, _ in seen], time, self.options)
         self.dropped.update(batch.dropped)
+        if retyped := sum(count for _, count in seen):
+            self.dropped["scored_static_as_unknown"] += retyped
         model = self._model(time)
         training = model.training
         model.eval()
@@ -205,10 +210,8 @@ def _skipped_scored(scene: Scene, batch: SceneBatch, row: int) -> Counter[str]:
     predicted = batch.track_id[row][np.flatnonzero(batch.predict[row].numpy())]
     missing = scored & ~np.isin(tracks.track_id, predicted)
     absent = missing & ~tracks.valid[:, scene.now]
-    static = missing & ~absent & (tracks.type == AgentType.STATIC)
     counts = {
         "scored_absent_at_now": int(absent.sum()),
-        "scored_static": int(static.sum()),
-        "scored_not_eligible": int((missing & ~absent & ~static).sum()),
+        "scored_not_eligible": int((missing & ~absent).sum()),
     }
     return Counter({name: count for name, count in counts.items() if count})

@@ -81,7 +81,8 @@ class Joint(Protocol):
     def targets(self, scene: Scene) -> Array:
         """Indices of the SCORED tracks that can move."""
         tracks = scene.tracks
-        return np.flatnonzero((tracks.roles & Role.SCORED) & (tracks.type != AgentType.STATIC))
+        scored = (tracks.roles & Role.SCORED) != 0
+        return np.flatnonzero(scored & (tracks.type != AgentType.STATIC))
 
     def score(self, scene: Scene, prediction: Prediction) -> Scores:
         """What this scene adds: nothing where no target has a truth within the horizon."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from motionpred.errors import SceneError
 from motionpred.prediction import Prediction
-from motionpred.scene import Scene
+from motionpred.scene import AgentType, Scene
 
 Array = npt.NDArray[Any]
 
@@ -77,6 +77,8 @@ def _lacking(scene: Scene, prediction: Prediction, missing: list[str], wanted: i
     indices = bool(foreign) and all(track.isdecimal() for track in foreign)
     if indices and all(int(track) < len(known) for track in foreign):
         remedy = "Name tracks by the publisher's id, not by their index"
+    elif scene.tracks.type[scene.tracks.track_id == missing[0]] == AgentType.STATIC:
+        remedy = "It is of a static class, and the benchmark asks for it: forecast it all the same"
     else:
         remedy = "Forecast every target of the benchmark (--agents scored)"
     return SceneError(

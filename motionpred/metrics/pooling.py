@@ -62,7 +62,7 @@ def pool(scores: Iterable[Scores]) -> Pooled:
     scored = [item for item in listed if any(count for _, count in item.terms.values())]
     without_truth = notes.pop(WITHOUT_TRUTH, 0)
     return Pooled(
-        # fsum rounds once, at the end: the order of scenes cannot show in a figure.
+        # In the order of ids, and rounded once: neither shards nor a long sum show in a figure.
         terms={key: (math.fsum(a), math.fsum(b)) for key, (a, b) in columns.items()},
         samples=tuple(item.samples for item in scored),
         scenes=len(scored),

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from motionpred.errors import ConfigError
 from motionpred.prediction import Prediction
-from motionpred.registry import Registry
+from motionpred.registry import Registry, nearest
 from motionpred.scene import Scene
 
 Array = npt.NDArray[Any]
@@ -44,8 +45,15 @@ class Report:
     notes: Mapping[str, int] = field(default_factory=dict)  # counted oddities, by name
 
     def value(self, metric: str, k: int) -> float:
-        """The figure called ``metric`` at ``k``."""
-        return next(f.value for f in self.figures if f.metric == metric and f.k == k)
+        """The figure called ``metric`` at ``k``; a ConfigError names those that there are."""
+        known = {(f.metric, f.k): f.value for f in self.figures}
+        if (metric, k) not in known:
+            names = [f"{name} (K={modes})" for name, modes in known]
+            raise ConfigError(
+                f"{self.protocol} has no figure {metric!r} at K={k}",
+                remedy=nearest(f"{metric} (K={k})", names),
+            )
+        return known[metric, k]
 
 
 @dataclass(frozen=True)

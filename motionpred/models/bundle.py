@@ -48,7 +48,7 @@ class BundleConfig:
 class LoadedBundle:
     """A model ready to forecast, and how scenes have to be encoded for it."""
 
-    model: ForecastModel  # on the CPU, in evaluation mode
+    model: ForecastModel  # in evaluation mode
     time: TimeSpec
     options: BatchOptions
     card: Card
@@ -58,14 +58,14 @@ class LoadedBundle:
 def save_bundle(
     path: Path | str,
     model: ForecastModel,
-    *,
-    card: Card | None = None,
     options: BatchOptions | None = None,
+    card: Card | None = None,
 ) -> Path:
     """Write ``model`` to the folder ``path``, or to one file where the name ends in ``.zip``.
 
-    The same model and card give the same bytes. A bundle that is already there is replaced; it is
-    whole at any time, also when this is interrupted. Returns the path.
+    ``options`` are those with which its scenes were encoded; None stands for the defaults. The
+    same model and card give the same bytes. A bundle that is already there is replaced; a reader
+    never sees a part of one. Returns the path.
 
     Raises:
         BundleError: something else than a bundle is at ``path``, or a weight is not finite.
@@ -92,8 +92,8 @@ def save_bundle(
     return path
 
 
-def load_bundle(path: Path | str) -> LoadedBundle:
-    """The bundle at ``path``, a folder or a zip file, with the model on the CPU.
+def load_bundle(path: Path | str, *, device: torch.device | str = "cpu") -> LoadedBundle:
+    """The bundle at ``path``, a folder or a zip file, with the model on ``device``.
 
     Raises:
         BundleError: it is no bundle, is damaged, or its weights do not fit its model; names the
@@ -118,7 +118,9 @@ def load_bundle(path: Path | str) -> LoadedBundle:
     except ConfigError as error:
         raise _in_config(error, path) from error
     _fill(model, tensors, path / WEIGHTS)
-    return LoadedBundle(model.eval(), config.time, config.options, config.card, str(path))
+    return LoadedBundle(
+        model.eval().to(device), config.time, config.options, config.card, str(path)
+    )
 
 
 def _read_config(text: bytes, path: Path) -> BundleConfig:

@@ -24,9 +24,9 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
     Raises:
         BundleError: ``path`` is there and is not a bundle.
     """
-    if path.exists() and not _is_bundle(path):
+    if path.exists() and not _may_replace(path):
         raise BundleError(
-            "is there already and is not a bundle", file=path, remedy="Choose another name"
+            "is there already and is not only a bundle", file=path, remedy="Choose another name"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
@@ -71,9 +71,14 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _is_bundle(path: Path) -> bool:
+def _may_replace(path: Path) -> bool:
+    """A bundle and nothing else: a folder that holds more is somebody's."""
     if path.is_dir():
-        return (path / CONFIG).is_file() or not any(path.iterdir())
+        return {entry.name for entry in path.iterdir()} <= set(_LIMITS)
+    return _is_zipped_bundle(path)
+
+
+def _is_zipped_bundle(path: Path) -> bool:
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -91,9 +96,9 @@ def read_files(path: Path) -> dict[str, bytes]:
         return {name: _read_plain(path, name) for name in (CONFIG, WEIGHTS)}
     if not path.exists():
         raise BundleError("does not exist", file=path)
-    if path.is_file() and zipfile.is_zipfile(path) and _is_bundle(path):
-        return _read_zip(path)
-    refuse_foreign(path)
+    if not _is_zipped_bundle(path):
+        refuse_foreign(path)
+    return _read_zip(path)
 
 
 def _read_plain(folder: Path, name: str) -> bytes:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from motionpred.errors import BundleError
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """``SafeLoader`` without aliases: a few lines of them stand for more values than fit in memory."""
+    """``SafeLoader`` without aliases: a few of them may stand for more than fits in memory."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.events.AliasEvent):
-            mark = self.peek_event().start_mark
-            raise yaml.composer.ComposerError(None, None, "an alias is not allowed", mark)
+            raise yaml.composer.ComposerError(None, None, "an alias is not allowed", None)
         return super().compose_node(parent, index)
 
 
@@ -32,14 +32,16 @@ def load_yaml(text: bytes, file: Path) -> Any:
         BundleError: it is not YAML, or names a type that would have to be constructed.
     """
     try:
-        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 (a SafeLoader that allows less)
+        return yaml.load(text, Loader=_PlainLoader)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
         problem = str(getattr(error, "problem", None) or error).splitlines()[0]
         raise BundleError(f"is not plain YAML: {problem}", file=file) from error
 
 
 def _unshared(value: Any) -> Any:
-    """A copy in which no list or mapping occurs twice (it would be written as an alias)."""
+    """A copy of Python's own numbers, in which no list or mapping occurs twice (as an alias)."""
     if isinstance(value, dict):
         return {name: _unshared(item) for name, item in value.items()}
-    return [_unshared(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_unshared(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -144,9 +144,7 @@ class _Builder:
             self.writer.write(batch, failed=mark.failed, skipped=mark.skipped)
             source, ordinal = origin(batch)
             self._add(decode(batch), source, ordinal)
-            self.counts = replace(
-                self.counts, resumed=self.counts.resumed + 1, bytes=self.writer.bytes
-            )
+            self.counts = replace(self.counts, resumed=self.counts.resumed + 1)
 
     def _read(self, source: Source) -> None:
         with contextlib.closing(checked_scenes(self.job.adapter, source)) as items:
@@ -171,16 +169,23 @@ class _Builder:
             batch = encode(scene, source.key, ordinal)
         except SceneError as error:
             return error
+        before = self.writer.bytes
         self.writer.write(batch, failed=self.counts.failed, skipped=self.counts.skipped)
         self._add(scene, source.key, ordinal)
-        self.counts = replace(self.counts, built=self.counts.built + 1, bytes=self.writer.bytes)
+        self.counts = replace(
+            self.counts,
+            built=self.counts.built + 1,
+            bytes=self.counts.bytes + self.writer.bytes - before,
+        )
         return None
 
     def _add(self, scene: Scene, source: str, ordinal: int) -> None:
         self.done.add((source, ordinal))
         self.record.rows.append(Row(scene.scene_id, scene.split, source, ordinal))
         self.record.without_lanes += not (scene.map.kind == MapKind.LANE).any()
-        self.record.map_report.update(scene.map.report)
+        report = self.record.map_report
+        for name, count in scene.map.report.items():
+            report[name] = report.get(name, 0) + int(count)
 
     def _fail(self, error: SceneError, source: Source, ordinal: int) -> None:
         if self.job.stop_on_error:

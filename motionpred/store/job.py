@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,7 @@ class ShardCounts:
     skipped: int = 0
     sources: int = 0  # read to their end, or known from before
     fresh_sources: int = 0  # those of them read in this run
-    bytes: int = 0
+    bytes: int = 0  # of the scenes built in this run
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,18 @@ class ShardRecord:
     failures: list[Failure] = field(default_factory=list)
     skipped: int = 0
     without_lanes: int = 0
-    map_report: Counter[str] = field(default_factory=Counter)
+    map_report: dict[str, int] = field(default_factory=dict)
     values: dict[str, list[str]] = field(default_factory=dict)  # met, per key of the filter
     keys: list[str] = field(default_factory=list)  # of info
 
     def save(self, path: Path) -> None:
         """Write the record; it appears whole or not at all."""
         write_atomically(path, json.dumps(asdict(self), ensure_ascii=False).encode())
+
+    @classmethod
+    def of(cls, out: Path, plan: ShardPlan) -> ShardRecord:
+        """The record of a shard that is finished."""
+        return cls.load(record_path(out, plan))
 
     @classmethod
     def load(cls, path: Path) -> ShardRecord:
@@ -93,7 +97,6 @@ class ShardRecord:
                 "shard": None if shard is None else ShardInfo(**shard),
                 "rows": [Row(**row) for row in values["rows"]],
                 "failures": [Failure(**failure) for failure in values["failures"]],
-                "map_report": Counter(values["map_report"]),
             }
         )
 
@@ -111,3 +114,9 @@ def finished_record(out: Path, plan: ShardPlan) -> ShardRecord | None:
     record = ShardRecord.load(path)
     # The record is written just before its shard gets its name.
     return record if record.shard is None or (out / plan.name).exists() else None
+
+
+def finished_records(out: Path) -> list[ShardRecord]:
+    """Records of every finished shard of an unfinished store, in order."""
+    records = [ShardRecord.load(path) for path in sorted((out / BUILD).glob("shard-*.arrow.json"))]
+    return [r for r in records if r.shard is None or (out / r.shard.name).exists()]

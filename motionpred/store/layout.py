@@ -76,6 +76,11 @@ _LISTS = {
     "signal_stop_point": "float64",  # [S * 3]
 }
 _COLUMN = {name: i for i, name in enumerate([*_SCALARS, *_LISTS])}
+_NUMBERS = {
+    name: (_COLUMN[name], np.dtype(kind))
+    for name, kind in _LISTS.items()
+    if kind not in ("string", "bool")
+}
 
 
 @cache
@@ -138,9 +143,7 @@ def _details(scene: Scene) -> dict[str, Any]:
         "has_z": bool(tracks.has_z),
         "source": {name: int(source) for name, source in tracks.source.items()},
         "report": {name: int(count) for name, count in road.report.items()},
-        "text_width": [
-            _width(ids) for ids in (tracks.track_id, tracks.raw_type, road.polyline_id)
-        ],
+        "text_width": [_width(ids) for ids in (tracks.track_id, tracks.raw_type, road.polyline_id)],
     }
 
 
@@ -283,8 +286,8 @@ def origin(batch: pa.RecordBatch) -> tuple[str, int]:
 class _Row:
     """Typed access to the one row of a batch, straight from its buffers.
 
-    Buffers are bounded by the file, so that a damaged length is an error here and never a read
-    outside the map.
+    Buffers are bounded by the file, so that a damaged length is an error and never a read outside
+    the map. Plain buffers are as long as their values; bits are padded to bytes.
     """
 
     def __init__(self, batch: pa.RecordBatch) -> None:
@@ -297,45 +300,46 @@ class _Row:
         return bool(self._batch.column(_COLUMN[name]).null_count)
 
     def array(self, name: str) -> Array:
-        buffers = self._batch.column(_COLUMN[name]).buffers()
-        count = int(np.frombuffer(buffers[1], np.int32, 2)[1])
-        if count == 0:
-            return np.zeros(0, _LISTS[name])
-        if _LISTS[name] == "bool":
-            bits = np.frombuffer(buffers[-1], np.uint8)
-            if count > 8 * bits.size:
-                raise ValueError(f"{name} is shorter than it says")
-            return np.unpackbits(bits, count=count, bitorder="little").view(np.bool_)
-        return np.frombuffer(buffers[-1], _LISTS[name], count)
+        place, dtype = _NUMBERS[name]
+        column = self._batch.column(place)
+        data = None if column.null_count else column.buffers()[-1]
+        return np.frombuffer(data, dtype) if data else np.zeros(0, dtype)
+
+    def bits(self, name: str, count: int) -> Array:
+        data = self._batch.column(_COLUMN[name]).buffers()[-1]
+        if not data and not count:
+            return np.zeros(0, np.bool_)
+        packed = np.frombuffer(data, np.uint8)
+        if len(packed) < (count + 7) // 8:
+            raise ValueError(f"{name} is shorter than {count}")
+        return np.unpackbits(packed, count=count, bitorder="little").view(np.bool_)
 
     def sized(self, name: str, count: int, default: float) -> Array:
         """``[count]``; a null list is ``default`` everywhere."""
         values = self.array(name)
-        if len(values) == 0:
-            return np.full(count, default, _LISTS[name])
-        return values
+        return values if len(values) else np.full(count, default, values.dtype)
 
     def text(self, name: str, width: int) -> Array:
         """Texts as a numpy array of ``width`` characters."""
         column = self._batch.column(_COLUMN[name])
-        _, bounds, _, offsets, data = column.buffers()
-        count = int(np.frombuffer(bounds, np.int32, 2)[1])
-        if count == 0:
-            return np.zeros(0, f"<U{width}")
-        edges = np.frombuffer(offsets, np.int32, count + 1)
-        letters = np.frombuffer(data, np.uint8) if edges[-1] else np.zeros(0, np.uint8)
-        if letters.size and letters.max() > 127:
+        _, _, _, offsets, data = column.buffers()
+        edges = np.frombuffer(offsets, np.int32) if offsets else np.zeros(1, np.int32)
+        if len(edges) <= 1 or not data:
+            return np.zeros(max(len(edges) - 1, 0), f"<U{width}")
+        letters = bytes(data)
+        if not letters.isascii():
             return np.array(column[0].as_py(), f"<U{width}")
         # Plain ASCII: one byte is one character, which numpy keeps in four.
-        codes = np.zeros((count, max(width, 1)), np.uint32)
-        codes[np.arange(codes.shape[1]) < np.diff(edges)[:, None]] = letters
+        codes = np.zeros((len(edges) - 1, max(width, 1)), np.uint32)
+        inside = np.arange(codes.shape[1]) < (edges[1:] - edges[:-1])[:, None]
+        codes[inside] = np.frombuffer(letters, np.uint8)
         return codes.view(f"<U{codes.shape[1]}")[:, 0]
 
 
 def _decode_tracks(row: _Row, steps: int, details: Mapping[str, Any], widths: list[int]) -> Tracks:
     kind = row.array("type")
     shape = (len(kind), steps)
-    valid = row.array("valid").reshape(shape)
+    valid = row.bits("valid", len(kind) * steps).reshape(shape)
     place = np.flatnonzero(valid)
 
     def dense(dtype: str, *names: str) -> Array:
@@ -348,8 +352,9 @@ def _decode_tracks(row: _Row, steps: int, details: Mapping[str, Any], widths: li
         return values
 
     def mask(name: str) -> Array:
-        bits = row.array(name)
-        return valid.copy() if len(bits) == 0 else bits.reshape(shape)
+        if row.is_null(name):
+            return valid.copy()
+        return row.bits(name, valid.size).reshape(shape)
 
     return Tracks(
         track_id=row.text("track_id", widths[0]),
@@ -385,14 +390,14 @@ def _decode_map(row: _Row, report: Mapping[str, int], width: int) -> RoadMap:
         polyline_id=row.text("map_id", width),
         lane_type=row.array("map_lane_type"),
         marking=row.array("map_marking"),
-        intersection=row.array("map_intersection"),
+        intersection=row.bits("map_intersection", count),
         width=row.sized("map_width", count, 0.0),
         speed_limit=row.sized("map_speed_limit", count, 0.0),
         hole_of=row.sized("map_hole_of", count, -1).astype(np.int64),
-        has_z=row.array("map_has_z"),
+        has_z=row.bits("map_has_z", count),
         edges=edges,
         edge_kind=row.array("edge_kind"),
-        edge_opposite=row.array("edge_opposite"),
+        edge_opposite=row.bits("edge_opposite", edges.shape[1]),
         edge_range=edge_range,
         report=dict(report),
     )

@@ -17,7 +17,7 @@ from motionpred.store.layout import FORMAT
 MANIFEST = "manifest.json"
 INDEX = "index.arrow"
 FAILURES = "failures.jsonl"
-SOURCES = "sources.txt"
+SOURCES = "sources.json"
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,10 @@ def _as_scene_error(error: Exception, source: Source) -> SceneError:
     if isinstance(error, MotionpredError):
         text = f"{type(error).__name__}: {error.message}"
         return SceneError(
-            text, file=error.file or source.path, scene=error.scene, field=error.field,
+            text,
+            file=error.file or source.path,
+            scene=error.scene,
+            field=error.field,
             remedy=error.remedy,
         )
     found = SceneError(

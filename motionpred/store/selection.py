@@ -55,15 +55,21 @@ class Selection:
         """The sources that can hold a wanted id, where ids show in the sources' keys.
 
         An id shows in a key whose last part is the id, with or without a suffix or words joined
-        by ``_`` before it. Unless every id shows in some key, all sources have to be read.
+        by ``_`` before it. Where no id shows, all sources have to be read.
+
+        Raises:
+            ConfigError: some ids show and others do not: there is no source for those.
         """
         if self.ids is None:
             return list(sources)
         wanted = set(self.ids)
         hits = [(source, wanted.intersection(_names(source.key))) for source in sources]
-        if set().union(*(shown for _, shown in hits)) != wanted:
+        shown = set().union(*(names for _, names in hits))
+        if not shown:
             return list(sources)
-        return [source for source, shown in hits if shown]
+        if shown != wanted:
+            raise missing_ids(sorted(wanted - shown), "the raw files")
+        return [source for source, names in hits if names]
 
     def accepts(self, scene: Scene, source_split: str = "") -> bool:
         """Whether a scene is wanted; ``source_split`` is that of the source it was read from."""
@@ -121,12 +127,13 @@ class Seen:
 
     def take(self, scene: Scene, source_split: str = "") -> bool:
         """Whether the scene is wanted, taking note of it either way."""
-        self.note_id(scene.scene_id)
         for key, values in self.values.items():
             self.keys.update(scene.info)
             if key in scene.info and len(values) < _NAMED:
                 values.add(str(scene.info[key]))
         wanted = self.selection.accepts(scene, source_split)
+        if wanted:
+            self.note_id(scene.scene_id)
         self.accepted += wanted
         self.skipped += not wanted
         return wanted

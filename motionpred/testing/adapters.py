@@ -9,12 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 import numpy as np
 
 from motionpred.datasets import SPLITS, Adapter, Source
 from motionpred.errors import SceneError
+from motionpred.metrics.protocol import protocol_names
 from motionpred.scene import EdgeKind, MapKind, RoadMap, Role, Scene, TimeSpec
+
+T = TypeVar("T")
 
 # The kinds of polyline that an edge may lead from and to.
 _ENDS = {
@@ -56,7 +60,8 @@ def differences(a: object, b: object, path: str = "") -> list[str]:
     if type(a) is not type(b):
         return [f"{path}: {type(a).__name__} and {type(b).__name__}"]
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        same = a.dtype.kind == b.dtype.kind and np.array_equal(a, b)
+        words = a.dtype.kind == b.dtype.kind == "U"  # as wide as their longest word
+        same = (words or a.dtype == b.dtype) and np.array_equal(a, b)
         return [] if same else [path]
     if is_dataclass(a):
         names = [field.name for field in fields(a)]
@@ -89,6 +94,8 @@ def _check_description(adapter: Adapter) -> None:
     _require(sound, f"{adapter.name}: time is {spec}, all of it must be positive")
     named = adapter.protocols and all(isinstance(name, str) and name for name in adapter.protocols)
     _require(named, f"{adapter.name}: protocols are {adapter.protocols}, name at least one")
+    unknown = sorted({*adapter.protocols} - {*protocol_names()})
+    _require(not unknown, f"{adapter.name}: there is no protocol {', '.join(unknown)}")
 
 
 def _check_find(adapter: Adapter, root: Path) -> list[Source]:
@@ -104,7 +111,7 @@ def _check_find(adapter: Adapter, root: Path) -> list[Source]:
         _require(source.path.exists(), f"find: {source.path} does not exist")
         _require(source.split in ("", *SPLITS), f"find: {source.key} has split {source.split!r}")
     _require(adapter.find(root) == sources, "find: a second call returns something else")
-    copy = pickle.loads(pickle.dumps(adapter))  # noqa: S301 - our own bytes, as a worker gets them
+    copy = _sent(adapter, f"{adapter.name}: the adapter")
     _require(
         copy.find(root) == sources, "find: a pickled copy of the adapter returns something else"
     )
@@ -151,11 +158,11 @@ def _check_source(adapter: Adapter, source: Source, seen: dict[str, str]) -> Non
         if isinstance(item, SceneError):
             raise AssertionError(f"{source.key}: {item}") from item
         _require(isinstance(item, Scene), f"{source.key}: read yields {type(item).__name__}")
-        _same(item, again, f"{source.key}: a second read")
         other = seen.get(item.scene_id)
         _require(other is None, f"scene {item.scene_id} is in {other} and again in {source.key}")
         seen[item.scene_id] = source.key
         _check_scene(adapter, source, item)
+        _same(item, again, f"{source.key}: a second read")
         if last is None:
             _same(item, adapter.read_one(source, item.scene_id), f"{source.key}: read_one")
         last = item
@@ -190,7 +197,7 @@ def _check_scene(adapter: Adapter, source: Source, scene: Scene) -> None:
         json.dumps(dict(scene.info), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise AssertionError(f"{name}: info is no JSON: {error}") from error
-    _same(scene, pickle.loads(pickle.dumps(scene)), f"{name}: a pickled copy")  # noqa: S301
+    _same(scene, _sent(scene, name), f"{name}: a pickled copy")
     _check_observed(scene, name)
     _check_map(scene.map, name)
 
@@ -220,6 +227,15 @@ def _check_map(road: RoadMap, name: str) -> None:
         for ends, allowed in zip(edges, (sources, destinations), strict=True):
             wrong = ~np.isin(road.kind[ends], list(allowed))
             _require(not wrong.any(), f"{name}: a {value.name} edge ends at no {_names(allowed)}")
+
+
+def _sent(item: T, what: str) -> T:
+    """A copy as a worker process gets it."""
+    try:
+        copy: T = pickle.loads(pickle.dumps(item))  # noqa: S301 - our own bytes
+    except Exception as error:
+        raise AssertionError(f"{what} cannot be pickled: {error}") from error
+    return copy
 
 
 def _names(kinds: set[MapKind]) -> str:

@@ -117,13 +117,13 @@ def _hydra(folder: Path) -> Iterator[None]:
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
-    state = GlobalHydra.instance()
-    outer, state.hydra = state.hydra, None
+    outer = GlobalHydra.instance().hydra
+    GlobalHydra.instance().hydra = None
     try:
         with initialize_config_dir(str(folder), version_base="1.3"):
             yield
     finally:
-        state.hydra = outer
+        GlobalHydra.instance().hydra = outer
 
 
 def _plug_in(mapping: dict[str, Any], plugged: Mapping[str, str]) -> None:

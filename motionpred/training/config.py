@@ -66,6 +66,7 @@ class TrainConfig:
     batch: BatchOptions = field(default_factory=BatchOptions)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
     protocol: str | None = None  # of the validation; by default the dataset's first
+    terms: str = ""  # licence or terms of the data, for the card of the model
     out: str = "runs"  # a run folder of its own is made in here
     name: str | None = None  # last part of the run folder's name; by default the model's
 

@@ -18,11 +18,12 @@ from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
 from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
+from motionpred.inference.asked import with_static_targets_unknown
 from motionpred.inference.placement import place
 from motionpred.scene import Scene, TimeSpec
 from motionpred.store import Store
 from motionpred.training.config import TrainerConfig
-from motionpred.training.order import parts_of_step, scenes_of_step, steps_per_epoch
+from motionpred.training.order import Array, parts_of_step, scenes_of_step, steps_per_epoch
 
 
 class Scenes(Protocol):
@@ -122,13 +123,14 @@ class TrainSteps(Dataset[TrainStep]):
             chosen, rank=self.rank, world=self.world, parts=self.trainer.accumulate
         )
         return TrainStep(
-            [
-                collate_scenes([self.scenes[int(i)] for i in share], self.time, self.options)
-                for share in shares or [chosen[:1]]
-            ],
+            [self._batch(share) for share in shares or [chosen[:1]]],
             epoch=step // steps_per_epoch(count, size),
             ghost=not shares,
         )
+
+    def _batch(self, share: Array) -> SceneBatch:
+        scenes = (with_static_targets_unknown(self.scenes[int(i)])[0] for i in share)
+        return collate_scenes(scenes, self.time, self.options)
 
 
 class ValidationScenes:
@@ -152,7 +154,9 @@ class ValidationBatches(Dataset[ValidationScenes]):
 
     def __getitem__(self, index: int) -> ValidationScenes:
         start = index * self.batch_size
-        return ValidationScenes([self.scenes[i] for i in self._own()[start : start + self.batch_size]])
+        return ValidationScenes(
+            [self.scenes[i] for i in self._own()[start : start + self.batch_size]]
+        )
 
     def _own(self) -> range:
         return range(self.rank, len(self.scenes), self.world)

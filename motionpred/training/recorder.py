@@ -9,6 +9,8 @@ from typing import Any
 from pytorch_lightning import Callback, LightningModule, Trainer
 
 from motionpred.metrics import Figure, Report
+from motionpred.models import save_bundle
+from motionpred.training.cards import DataFacts, make_card
 
 from motionpred.training.config import TrainConfig
 from motionpred.training.module import ForecastTraining
@@ -24,8 +26,7 @@ from motionpred.training.run_folder import (
 class RunRecorder(Callback):
     """Makes the run's folder on one process for all, and writes into it on that process only."""
 
-    def __init__(self, config: TrainConfig, data: dict[str, Any]) -> None:
-        """``data``: what the card says about the scenes."""
+    def __init__(self, config: TrainConfig, data: DataFacts) -> None:
         self.config = config
         self.data = data
         self.best: float | None = None
@@ -86,18 +87,19 @@ class RunRecorder(Callback):
             if trainer.is_global_zero:
                 append_metrics(self.folder / METRICS, step, _plain(trainer, "val/"))
                 if better:
-                    self.save(pl_module, BEST, step)
+                    self.save(pl_module, BEST)
         self.evaluation_seconds += cpu_seconds() - self._evaluation_started
 
-    def save(self, module: ForecastTraining, name: str, step: int) -> None:
+    def save(self, module: ForecastTraining, name: str) -> None:
         """Write the bundle ``name`` with what is known now."""
-        details = {
-            **self.data,
-            "step": step,
-            "seed": self.config.trainer.seed,
-            "training_cpu_seconds": round(self.training_seconds, 1),
-        }
-        save_trained(self.folder / name, module.model, module.options, details, module.report)
+        card = make_card(
+            self.config,
+            self.data,
+            module.report,
+            step=module.trainer.global_step,
+            cpu_minutes=self.training_seconds / 120,
+        )
+        save_bundle(self.folder / name, module.model, card=card, options=module.options)
 
 
 def headline(report: Report) -> Figure:

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,7 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
     import torch
     from pytorch_lightning import Trainer, seed_everything
 
+    from motionpred.training.cards import DataFacts
     from motionpred.training.data import SceneData, SceneFolders
     from motionpred.training.module import ForecastTraining
     from motionpred.training.order import steps_per_epoch
@@ -87,7 +88,7 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
         protocol=protocol,
         patience=steps_per_epoch(len(scenes), settings.batch_size),
     )
-    recorder = RunRecorder(config, _about(scenes, val_scenes))
+    recorder = RunRecorder(config, DataFacts.of(scenes, val_scenes))
     show = progress and sys.stdout.isatty()
     trainer = Trainer(
         max_steps=settings.max_steps,
@@ -110,7 +111,7 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
     if val_scenes and recorder.validated_step != trainer.global_step:
         trainer.validate(module, data, verbose=False)
     if trainer.is_global_zero:
-        recorder.save(module, LAST, trainer.global_step)
+        recorder.save(module, LAST)
         _summarise(recorder, module.report, trainer.global_step, module.empty_steps)
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         trainer.strategy.barrier()  # the bundle is there before any process goes on
@@ -172,25 +173,6 @@ def _protocol(config: TrainConfig, scenes: SceneFolders) -> Protocol:
     return get_protocol(name)()
 
 
-def _about(scenes: SceneFolders, val_scenes: SceneFolders | None) -> dict[str, Any]:
-    def described(folders: SceneFolders) -> list[dict[str, Any]]:
-        return [
-            {
-                "store": path.name,
-                "adapter": store.manifest.adapter,
-                "scenes": len(store),
-                "splits": dict(store.manifest.counts.splits),
-                "content_hash": store.manifest.content_hash,
-            }
-            for path, store in zip(folders.paths, folders.stores, strict=True)
-        ]
-
-    return {
-        "trained_on": described(scenes),
-        "validated_on": described(val_scenes) if val_scenes else [],
-    }
-
-
 def _bar(show: bool) -> list[Any]:
     from pytorch_lightning.callbacks import RichProgressBar
 
@@ -203,7 +185,7 @@ def _summarise(recorder: RunRecorder, report: Any, steps: int, empty_steps: int)
     write_json(
         recorder.folder / SUMMARY,
         {
-            **recorder.data,
+            **asdict(recorder.data),
             "steps": steps,
             "steps_without_target": empty_steps,
             "best_step": recorder.best_step,
@@ -217,6 +199,8 @@ def _summarise(recorder: RunRecorder, report: Any, steps: int, empty_steps: int)
 @contextmanager
 def _quiet_lightning() -> Iterator[None]:
     """Lightning without advertisements and without advice that does not hold here."""
+    import pytorch_lightning  # noqa: F401 - sets the levels of its loggers when it is first loaded
+
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning.pytorch")]
     loggers.append(logging.getLogger("lightning.fabric"))
     levels = [logger.level for logger in loggers]

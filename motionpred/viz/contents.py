@@ -32,7 +32,9 @@ class ShownForecast:
 
     @property
     def shown_modes(self) -> list[int]:
-        """Indices of the modes that are drawn."""
+        """Indices of the modes that are drawn; none where the forecast has no step."""
+        if not len(self.prediction.time):
+            return []
         return list(range(self.prediction.modes)) if self.mode is None else [self.mode]
 
     @property

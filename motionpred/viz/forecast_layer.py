@@ -49,7 +49,7 @@ def draw_forecasts(
             else [hue] * forecast.prediction.modes
         )
         _draw_one(ax, contents, forecast, colors, theme, style.Z_FORECAST + 0.1 * i)
-        if not len(forecast.agent):
+        if not forecast.shown_modes or not len(forecast.agent):
             continue
         if by_mode:
             entries += _mode_entries(forecast, colors, probabilities)

@@ -26,6 +26,7 @@ LINE = 1.15  # height of a line, likewise
 _AROUND = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)], float)
 TINY_FONT = 6.0
 END_REACH = 2.5  # points from the end of a future to its probability
+CELL = 1.5  # points: what is nearer together counts once when places are compared
 _REACH = (1.0, 1.8, 3.0)  # distances that are tried, nearest first
 
 
@@ -171,7 +172,11 @@ def _crowd(contents: Contents, shapes: list[Array], window: Window, *, truth: bo
         paths = future_paths(contents, forecast)
         parts += [_dense(line) for k in forecast.shown_modes for line in paths[k]]
     points = np.concatenate([*parts, np.zeros((0, 2))])
-    return np.asarray(points[window.contains(points)])
+    points = points[window.contains(points)]
+    # One point per cell of the page is enough, and bounds the search.
+    column, row = np.floor((points - window.limits[::2]) / window.metres(CELL)).astype(np.int64).T
+    _, kept = np.unique((column << 32) + row, return_index=True)
+    return np.asarray(points[kept])
 
 
 def _dense(line: Array) -> Array:

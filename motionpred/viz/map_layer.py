@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 ARROW_SPACING = 46.0  # points of paper between the arrows of lanes
 ARROW_LENGTH = 5.0  # points
 STRIPE = 0.6  # metres: width of a zebra's bar and of the gap beside it
-SHORT = 0.6  # a bar with less than this share of the middle bar's area is left out
+SHORT = 0.75  # a bar with less than this share of the middle bar's area is left out
 
 _YELLOW = frozenset(m for m in Marking if m.name.endswith("YELLOW"))
 _DASHED = frozenset(m for m in Marking if m.name.startswith(("DASHED", "DOUBLE_DASH")))

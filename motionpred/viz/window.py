@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from motionpred.errors import ConfigError
 from motionpred.geometry.kinematics import last_valid
-from motionpred.scene import Scene
+from motionpred.scene import Role, Scene
 from motionpred.viz.contents import Contents
 
 Array = npt.NDArray[Any]
@@ -94,9 +94,7 @@ def window_of(
     if radius is not None:
         return Window(float(middle[0]), float(middle[1]), 2 * radius, 2 * radius)
     half = np.maximum(high - middle, middle - low)
-    size = 2 * np.maximum(half + np.maximum(LEAST_MARGIN, 2 * MARGIN * half), 0)
-    # One small side is let be: the axes are widened to a shape that fits on paper.
-    size = np.maximum(size, [SMALLEST, SMALLEST])
+    size = np.maximum(2 * (half + np.maximum(LEAST_MARGIN, 2 * MARGIN * half)), SMALLEST)
     return Window(float(middle[0]), float(middle[1]), float(size[0]), float(size[1]))
 
 
@@ -118,7 +116,7 @@ def _points_of_interest(contents: Contents, *, truth: bool) -> Array:
         parts.append(near[distance <= FARTHEST])
     points = np.concatenate(parts)
     if not len(points):
-        points = now[contents.at_now & ((tracks.roles & 1) != 0)]  # the ego
+        points = now[contents.at_now & ((tracks.roles & Role.EGO) != 0)]
     if not len(points):
         points = now[contents.at_now]
     if not len(points):

@@ -19,10 +19,9 @@ from motionpred.testing import crossing_scene
 
 @pytest.fixture
 def read_argoverse2(tmp_path: Path) -> Callable[..., Scene | SceneError]:
-    """Writes a scene as Argoverse 2 files, with other map objects or other columns, and reads it.
+    """Writes a scene as Argoverse 2 files and reads it.
 
-    ``map`` is the whole map document; ``columns`` maps a column's name to its new values, or to a
-    function of the rows (a list of dicts) that returns other rows under the name ``rows``.
+    ``map`` replaces the whole map document; ``rows`` edits the rows of the scenario file.
     """
 
     def read(

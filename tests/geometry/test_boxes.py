@@ -57,6 +57,8 @@ def test_a_box_without_area_overlaps_nothing():
 
 
 def test_pairs_broadcast():
-    boxes = corners(np.array([[0.0, 0.0], [1.0, 0.0], [50.0, 0.0]]), np.zeros(3), np.full((3, 2), 2.0))
+    boxes = corners(
+        np.array([[0.0, 0.0], [1.0, 0.0], [50.0, 0.0]]), np.zeros(3), np.full((3, 2), 2.0)
+    )
     table = overlap(boxes[:, None], boxes[None])
     np.testing.assert_array_equal(table, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])

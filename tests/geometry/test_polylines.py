@@ -54,7 +54,7 @@ def test_the_area_of_a_simple_ring_agrees_with_shapely_with_or_without_the_last_
 
 
 def test_a_small_ring_far_from_the_origin_keeps_its_area():
-    ring = np.array([[0.0, 0], [2, 0], [2, 3], [0, 3]]) + [500_000.0, 4_649_776.0]
+    ring = np.array([[0.0, 0], [2, 0], [2, 3], [0, 3]]) + np.array([500_000.0, 4_649_776.0])
     assert ring_area(ring) == pytest.approx(6.0, rel=1e-9)
 
 
@@ -104,10 +104,10 @@ def test_heights_are_interpolated_along_the_plane():
 
 @given(st.lists(GRID, min_size=1, max_size=5), st.data())
 def test_taken_polylines_are_the_ones_asked_for_in_that_order(polylines, data):
-    index = np.array(
-        data.draw(st.lists(st.integers(0, len(polylines) - 1), max_size=4)), np.int64
+    index = np.array(data.draw(st.lists(st.integers(0, len(polylines) - 1), max_size=4)), np.int64)
+    closed = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(index), max_size=len(index))), bool
     )
-    closed = np.array(data.draw(st.lists(st.booleans(), min_size=len(index), max_size=len(index))), bool)
     points, start = take(*flat(polylines), index, closed)
     assert len(start) == len(index) + 1
     assert start[-1] == len(points)

@@ -9,7 +9,16 @@ import pytest
 
 from motionpred.errors import ConfigError
 from motionpred.graph import BatchOptions, SceneArrays, encode
-from motionpred.scene import AgentType, EdgeKind, MapKind, Role, Scene, Signals, SignalState, TimeSpec
+from motionpred.scene import (
+    AgentType,
+    EdgeKind,
+    MapKind,
+    Role,
+    Scene,
+    Signals,
+    SignalState,
+    TimeSpec,
+)
 from motionpred.testing import crossing_scene, make_map, make_scene, make_tracks
 
 CLOCK = TimeSpec(0.1, 5, 4)
@@ -103,8 +112,8 @@ def test_everything_but_the_target_is_the_same_whatever_comes_after_now():
     )
     columns = {
         name: np.concatenate([getattr(late, name), getattr(tracks, name)])
-        for name in ("track_id", "type", "raw_type", "roles", "position", "heading", "velocity")
-        + ("size", "valid", "measured", "velocity_valid")
+        for name in (item.name for item in fields(tracks))
+        if isinstance(getattr(tracks, name), np.ndarray)
     }
     appended = replace(scene, tracks=replace(tracks, **columns)).validate()
     position = tracks.position.copy()

@@ -20,9 +20,7 @@ ARGOVERSE2 = TimeSpec(0.1, 50, 60)
 
 
 def scenes(count: int) -> list[Scene]:
-    return [
-        crossing_scene(f"s{i}", seed=i, center=(3000.0 + 40 * i, 1500.0)) for i in range(count)
-    ]
+    return [crossing_scene(f"s{i}", seed=i, center=(3000.0 + 40 * i, 1500.0)) for i in range(count)]
 
 
 def regression(*, double: bool = False) -> Predictor:
@@ -70,23 +68,27 @@ def test_modes_are_sorted_and_probabilities_sum_to_one() -> None:
     assert prediction.dataset == "argoverse2"
 
 
-def test_scored_agents_that_cannot_be_forecast_are_counted() -> None:
-    valid = np.ones((3, 5), bool)
+def test_scored_agents_that_are_absent_at_now_are_counted() -> None:
+    valid = np.ones((2, 5), bool)
     valid[1, 4] = False
-    scene = make_scene(
-        make_tracks(
-            np.zeros((3, 5, 2)),
-            dt=0.5,
-            valid=valid,
-            type=[AgentType.VEHICLE, AgentType.VEHICLE, AgentType.STATIC],
-        ),
-        4,
-        dt=0.5,
-    )
+    scene = make_scene(make_tracks(np.zeros((2, 5, 2)), dt=0.5, valid=valid), 4, dt=0.5)
     predictor = load("constant-velocity", time=TimeSpec(0.5, 5, 4))
 
     assert predictor.predict(scene).track_id.tolist() == ["0"]
-    assert predictor.skipped == {"scored_absent_at_now": 1, "scored_static": 1}
+    assert predictor.skipped == {"scored_absent_at_now": 1}
+
+
+def test_a_static_agent_is_forecast_where_a_benchmark_asks_for_it_and_counted() -> None:
+    static = [AgentType.STATIC, AgentType.STATIC]
+    scene = line(type=static)  # only the first is SCORED
+    predictor = load("constant-velocity", time=TimeSpec(0.5, 5, 4))
+
+    prediction = predictor.predict(scene, agents="all")
+
+    assert prediction.track_id.tolist() == ["0"]
+    np.testing.assert_allclose(prediction.position[0, 0, 0], [125.0, 50.0])
+    assert predictor.dropped["scored_static_as_unknown"] == 1
+    assert scene.tracks.type.tolist() == static
 
 
 def test_an_agent_that_the_options_exclude_is_counted_too() -> None:

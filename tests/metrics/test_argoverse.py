@@ -204,8 +204,7 @@ def test_own_minimum_is_never_larger(seed):
         for metric, value in own.items():
             assert (value <= fde_rule[metric]).all()
         single, alone = (
-            single_agent(position[0], truth[0], probability, k, select)
-            for select in ("fde", "own")
+            single_agent(position[0], truth[0], probability, k, select) for select in ("fde", "own")
         )
         assert all(alone[metric] <= single[metric] for metric in single)
 

@@ -10,7 +10,7 @@ import pytest
 from motionpred.errors import ConfigError, SceneError
 from motionpred.metrics import evaluate, get_protocol
 from motionpred.prediction import Prediction
-from motionpred.scene import Role
+from motionpred.scene import AgentType, Role
 from motionpred.testing import crossing_scene, make_scene, make_tracks
 
 FOCAL, SCORED, UNSCORED = Role.FOCAL | Role.SCORED, Role.SCORED, Role.UNSCORED
@@ -179,6 +179,17 @@ def test_a_missing_target_is_named_with_scene_and_remedy(name):
     scene, forecast = _case_a()
     with pytest.raises(SceneError, match=r"lacks target track 't0'.*scene=s.*--agents scored"):
         get_protocol(name)().score(scene, forecast.select(["t1"]))
+
+
+def test_a_static_track_on_the_benchmark_s_list_is_asked_for_all_the_same():
+    position = np.zeros((2, 2, 2))
+    kinds = [AgentType.VEHICLE, AgentType.STATIC]
+    tracks = make_tracks(position, roles=[FOCAL, SCORED], type=kinds, track_id=["t0", "t1"])
+    scene = make_scene(tracks, 0, scene_id="s")
+    forecast = _forecast(np.zeros((1, 1, 1, 2)), [1.0])
+    with pytest.raises(SceneError, match=r"'t1'.*static class, and the benchmark asks for it"):
+        get_protocol("argoverse2-multi")().score(scene, forecast)
+    assert get_protocol("joint")().score(scene, forecast).terms["minFDE", 6] == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("name", ["argoverse2-single", "argoverse2-multi", "joint"])

@@ -91,9 +91,7 @@ def test_more_modes_never_make_either_minimum_larger(seed):
     error = rng.exponential(2.0, (8, 3, 4))
     valid = np.ones((3, 4), bool)
     joint = [_mean(joint_displacement(error[:k], valid)["minFDE"]) for k in range(1, 9)]
-    own = [
-        _mean(marginal_displacement(error[:k], valid)["marginal minFDE"]) for k in range(1, 9)
-    ]
+    own = [_mean(marginal_displacement(error[:k], valid)["marginal minFDE"]) for k in range(1, 9)]
     assert joint == sorted(joint, reverse=True)
     assert own == sorted(own, reverse=True)
 

@@ -89,9 +89,7 @@ def test_two_areas_side_by_side_have_no_gap_between_them():
         ]
     )
     points = np.array([(4.9, 1), (5, 1), (5.1, 1), (25, 25)])
-    np.testing.assert_array_equal(
-        on_area(points, drivable_area(road)), [True, True, True, False]
-    )
+    np.testing.assert_array_equal(on_area(points, drivable_area(road)), [True, True, True, False])
 
 
 def test_a_map_without_areas_has_none():

@@ -50,10 +50,6 @@ class Columns:
         self.scene = scenario_id(path.name)
         self._table = self._read()
 
-    def __len__(self) -> int:
-        rows: int = self._table.num_rows
-        return rows
-
     def fail(self, message: str, field: str | None = None, remedy: str | None = None) -> NoReturn:
         """Raise a SceneError of this file."""
         raise SceneError(message, file=self.path, scene=self.scene, field=field, remedy=remedy)
@@ -64,15 +60,16 @@ class Columns:
 
         required = (*_WORDS, *_NUMBERS)
         try:
+            metadata = pq.read_metadata(self.path)
+            present = set(metadata.schema.names)
+            if missing := [name for name in required if name not in present]:
+                remedy = "Is it an Argoverse 2 forecasting scenario?"
+                self.fail("lacks a column", ", ".join(missing), remedy)
+            names = [*required, *(name for name in BOOKKEEPING if name in present)]
             # Words stay dictionary-encoded, as they are in the file: no string per row is made.
-            with pq.ParquetFile(self.path, read_dictionary=list(_WORDS)) as file:
-                present = set(file.schema_arrow.names)
-                if missing := [name for name in required if name not in present]:
-                    remedy = "Is it an Argoverse 2 forecasting scenario?"
-                    self.fail("lacks a column", ", ".join(missing), remedy)
-                optional = [name for name in BOOKKEEPING if name in present]
+            with pq.ParquetFile(self.path, metadata=metadata, read_dictionary=list(_WORDS)) as file:
                 # Threads cost more than they bring at a few thousand rows.
-                table = file.read([*required, *optional], use_threads=False)
+                table = file.read(names, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             self.fail(f"cannot be read: {error}", remedy="Download the file again")
         if table.num_rows == 0:

@@ -133,6 +133,7 @@ def _table(scene: Scene, focal: str) -> pa.Table:
     steps = max(len(scene.time), int(info.get("num_timestamps", 0)))
     start = float(info.get("start_timestamp", 0.0))
     end = float(info.get("end_timestamp", start + scene.dt * 1e9 * (steps - 1)))
+    kinds = {"map_id": pa.uint64(), "slice_id": pa.string()}
     whole_file = {
         "scenario_id": pa.scalar(scene.scene_id, pa.string()),
         "start_timestamp": pa.scalar(start, pa.float64()),
@@ -140,7 +141,7 @@ def _table(scene: Scene, focal: str) -> pa.Table:
         "num_timestamps": pa.scalar(steps, pa.int64()),
         "focal_track_id": pa.scalar(focal, pa.string()),
         "city": pa.scalar(str(info.get("city", "")), pa.string()),
-        **{name: pa.scalar(info[name]) for name in BOOKKEEPING if name in info},
+        **{name: pa.scalar(info[name], kinds[name]) for name in BOOKKEEPING if name in info},
     }
     position, velocity = tracks.position[track, step], tracks.velocity[track, step]
     return pa.table(

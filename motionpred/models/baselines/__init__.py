@@ -8,7 +8,8 @@ from motionpred.models.baselines.kalman import Kalman
 from motionpred.models.contract import ForecastModel
 
 MODELS: dict[str, type[ForecastModel]] = {
-    kind.name: kind for kind in (ConstantVelocity, Fan, Kalman, TurnAndAcceleration, TurnAndVelocity)
+    kind.name: kind
+    for kind in (ConstantVelocity, Fan, Kalman, TurnAndAcceleration, TurnAndVelocity)
 }
 
 __all__ = [

@@ -23,7 +23,7 @@ class ConstantVelocityConfig:
 
 
 class ConstantVelocity(Baseline):
-    """``p(now + k) = p(now) + k d``, d the mean displacement per step of the last ``steps`` steps."""
+    """``p(now + k) = p(now) + k d``, d the mean displacement of the last ``steps`` steps."""
 
     name: ClassVar[str] = "constant-velocity"
     Config: ClassVar[type[ConstantVelocityConfig]] = ConstantVelocityConfig
@@ -31,9 +31,7 @@ class ConstantVelocity(Baseline):
 
     def continue_motion(self, batch: SceneBatch) -> Forecast:
         """One mode; the heading stays what it is."""
-        motion = recent_motion(
-            batch, self.time, steps=self.config.steps, clock=self.config.clock
-        )
+        motion = recent_motion(batch, self.time, steps=self.config.steps, clock=self.config.clock)
         step_T = self.horizon(batch.pose)
         displacement_BAT2 = motion.displacement[:, :, None] * step_T[:, None]
         heading_BAT = batch.pose[..., 2:].expand(-1, -1, len(step_T))

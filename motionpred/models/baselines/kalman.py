@@ -84,7 +84,9 @@ class Kalman(Baseline):
         seen_BA = torch.zeros_like(valid_BAH[..., 0])
         for step in range(valid_BAH.shape[-1]):
             if step > 0:
-                state = _choose(seen_BA, self._predict(state, interval_BH[:, step - 1, None]), state)
+                state = _choose(
+                    seen_BA, self._predict(state, interval_BH[:, step - 1, None]), state
+                )
             z_BA2, now_BA = measured_BAH2[:, :, step], valid_BAH[:, :, step]
             updated = _choose(seen_BA, self._update(state, z_BA2), self._start(state, z_BA2))
             state = _choose(now_BA, updated, state)

@@ -70,7 +70,7 @@ def _masked(pose: Tensor, mask: Tensor) -> Tensor:
 
 
 def _with_map(batch: SceneBatch) -> SceneBatch:
-    """The batch with at least one map piece, a masked one: the map layers take part in every loss."""
+    """The batch with at least one map piece, be it masked: map layers take part in every loss."""
     if batch.map_mask.shape[1] > 0:
         return batch
     return replace(

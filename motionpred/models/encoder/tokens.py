@@ -13,7 +13,7 @@ from torch import Tensor
 
 @dataclass
 class SceneTokens:
-    """One token an agent and one a map piece: features of its own frame, and the pose beside them."""
+    """One token an agent and one a map piece: features of its own frame, the pose beside them."""
 
     agent: Tensor  # [B, A, D]
     agent_pose: Tensor  # [B, A, 3] x, y, heading, scene frame; 0 where masked

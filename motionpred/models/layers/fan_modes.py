@@ -36,6 +36,4 @@ def fan_paths(displacement_BA2: Tensor, step_T: Tensor, turn: float) -> Tensor:
     angle_KT = fan_turns(step_T, turn)
     forward_KT = factor_K[:, None] * step_T * half_sinc(angle_KT)
     angle_KAT, forward_KAT = angle_KT[:, None], forward_KT[:, None]
-    return turned(
-        displacement_BA2[:, None, :, None], angle_KAT / 2, forward_KAT, forward_KAT * 0
-    )
+    return turned(displacement_BA2[:, None, :, None], angle_KAT / 2, forward_KAT, forward_KAT * 0)

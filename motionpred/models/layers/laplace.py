@@ -7,5 +7,5 @@ from torch import Tensor
 
 
 def laplace_nll(position: Tensor, scale: Tensor, target: Tensor) -> Tensor:
-    """``Σ_axis log(2 b) + |x - μ| / b``: negative log likelihood ``[...]`` of points ``[..., 2]``."""
+    """Negative log likelihood ``[...]`` of points ``[..., 2]``: sum of ``log 2b + |x - μ| / b``."""
     return (torch.log(2 * scale) + (target - position).abs() / scale).sum(-1)

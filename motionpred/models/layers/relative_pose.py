@@ -73,19 +73,24 @@ class RelativePoseAttention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(self, x_BKAD: Tensor, y_BJND: Tensor, pair_BANE: Tensor, mask_BN: Tensor) -> Tensor:
-        """``x`` plus what its queries read from ``y``; J is K, or 1 where all modes share the keys."""
+        """``x`` plus what its queries read from ``y``; J is K, or 1: all modes share the keys."""
         query_BKAD = self.query_norm(x_BKAD)
         q_BKGAd = self._split(self.query(query_BKAD))
         k_BJGNd, v_BJGNd = map(self._split, self.key_value(self.key_norm(y_BJND)).chunk(2, dim=-1))
-        e_BKAGE = self.pair_query(query_BKAD).unflatten(-1, (self.heads, -1))
+        e_BKAGE = torch.unflatten(self.pair_query(query_BKAD), -1, (self.heads, -1))
         with torch.autocast(x_BKAD.device.type, enabled=False):
             read_BKGAd = self._attend(
-                *map(full_precision, (q_BKGAd, k_BJGNd, v_BJGNd, e_BKAGE, pair_BANE)), mask_BN
+                full_precision(q_BKGAd),
+                full_precision(k_BJGNd),
+                full_precision(v_BJGNd),
+                full_precision(e_BKAGE),
+                pair_BANE,
+                mask_BN,
             )
         return x_BKAD + self.out(read_BKGAd.transpose(2, 3).flatten(-2))
 
     def _split(self, x_BKND: Tensor) -> Tensor:
-        return x_BKND.unflatten(-1, (self.heads, -1)).transpose(2, 3)
+        return torch.unflatten(x_BKND, -1, (self.heads, -1)).transpose(2, 3)
 
     def _attend(
         self,
@@ -100,9 +105,12 @@ class RelativePoseAttention(nn.Module):
         # All modes and heads of a query look at the same pairs: one product for each query.
         e_BAXE = e_BKAGE.transpose(1, 2).flatten(2, 3)  # X = K * G
         pairs_BAXN = e_BAXE @ pair_BANE.transpose(-1, -2)
-        pairs_BKGAN = pairs_BAXN.unflatten(2, (modes, heads)).permute(0, 2, 3, 1, 4)
-        score_BKGAN = (q_BKGAd @ k_BJGNd.transpose(-1, -2) + pairs_BKGAN) * q_BKGAd.shape[-1] ** -0.5
+        pairs_BKGAN = torch.unflatten(pairs_BAXN, 2, (modes, heads)).permute(0, 2, 3, 1, 4)
+        score_BKGAN = (q_BKGAd @ k_BJGNd.transpose(-1, -2) + pairs_BKGAN) * q_BKGAd.shape[
+            -1
+        ] ** -0.5
         weight_BKGAN = score_BKGAN.masked_fill(~mask_BN[:, None, None, None], _MASKED).softmax(-1)
         weight_BAXN = weight_BKGAN.permute(0, 3, 1, 2, 4).flatten(2, 3)
-        seen_BKGAE = (weight_BAXN @ pair_BANE).unflatten(2, (modes, heads)).permute(0, 2, 3, 1, 4)
+        seen_BAXE = weight_BAXN @ pair_BANE
+        seen_BKGAE = torch.unflatten(seen_BAXE, 2, (modes, heads)).permute(0, 2, 3, 1, 4)
         return weight_BKGAN @ v_BJGNd + seen_BKGAE @ full_precision(self.pair_value)

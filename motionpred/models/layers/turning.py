@@ -21,8 +21,10 @@ def lever(angle: Tensor) -> Tensor:
     exact = 2 * torch.sin(safe / 2) / safe**2 - torch.cos(safe / 2) / safe
     square = angle**2
     # The next factor would be 1 - a² / 520: less than 1e-13 of the first term here.
-    series = angle / 12 * (
-        1 - square / 40 * (1 - square / 112 * (1 - square / 216 * (1 - square / 352)))
+    series = (
+        angle
+        / 12
+        * (1 - square / 40 * (1 - square / 112 * (1 - square / 216 * (1 - square / 352))))
     )
     return torch.where(small, series, exact)
 

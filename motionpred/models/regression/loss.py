@@ -15,14 +15,14 @@ from motionpred.scene import Role
 
 
 def agent_weights(batch: SceneBatch, other_weight: float) -> Tensor:
-    """``[B, A]``: 1 for predicted SCORED agents, ``other_weight`` for other predicted ones, else 0."""
+    """``[B, A]``: 1 for SCORED agents, ``other_weight`` for others, 0 without ``predict``."""
     scored = (batch.roles & int(Role.SCORED)) != 0
     weight = torch.where(scored, 1.0, other_weight)
     return torch.where(batch.predict, weight, 0.0).to(batch.pose.dtype)
 
 
 def temperature(epoch: int, epochs: int, first: float, last: float) -> float:
-    """Metres, falling exponentially from ``first`` to ``last`` over ``epochs``; then 0: one winner."""
+    """Metres, from ``first`` down to ``last`` over ``epochs`` exponentially; then 0: one winner."""
     if epoch >= epochs:
         return 0.0
     return first * (last / first) ** (epoch / max(epochs - 1, 1))
@@ -65,7 +65,8 @@ def joint_terms(
     nll_BKAT = torch.where(valid[:, None], nll_BKAT, 0.0)
 
     with torch.no_grad():
-        path_BKA = torch.where(valid[:, None], distance_BKAT, 0.0).sum(-1) / valid.sum(-1).clamp(min=1)[:, None]
+        steps_B1A = valid.sum(-1).clamp(min=1)[:, None]
+        path_BKA = torch.where(valid[:, None], distance_BKAT, 0.0).sum(-1) / steps_B1A
         end_BKA = torch.where(last_BAT[:, None], distance_BKAT, 0.0).sum(-1)
         counted_BA = torch.where(valid.any(-1), weight, 0.0)
         share_BA = counted_BA / counted_BA.sum(-1, keepdim=True).clamp(min=1e-6)
@@ -78,10 +79,11 @@ def joint_terms(
     steps = weight_BAT.sum()
     mixture_nll_B = -torch.logsumexp(logit.log_softmax(-1) + likelihood_BK, dim=-1)
     scene_B = counted_BA.sum(-1) > 0
+    scenes = scene_B.sum().to(steps.dtype)
     return {
         "path": Term((distance_BKAT * share_BKAT).sum(), steps),
         "scale": Term((nll_BKAT * share_BKAT).sum(), steps),
-        "score": Term(torch.where(scene_B, mixture_nll_B, 0.0).sum(), scene_B.sum().to(steps.dtype)),
+        "score": Term(torch.where(scene_B, mixture_nll_B, 0.0).sum(), scenes),
     }
 
 

@@ -112,7 +112,5 @@ class Regression(ForecastModel):
         """Paths ``[B, K, A, T, 2]`` of the fan in the own frames."""
         motion = recent_motion(batch, self.time, steps=10)
         step_BA2 = rotate(motion.displacement, -batch.pose[..., 2])
-        step_T = torch.arange(
-            1, self.time.future + 1, device=step_BA2.device, dtype=step_BA2.dtype
-        )
+        step_T = torch.arange(1, self.time.future + 1, device=step_BA2.device, dtype=step_BA2.dtype)
         return fan_paths(step_BA2, step_T, self.config.turn_rate * self.time.dt)
