@@ -177,13 +177,13 @@ def _nearest_to_scored(ids: Array, roles: Array, position: Array, cap: int) -> A
     distance = np.hypot(x, y).min(axis=1)
     # Scored agents come first, even where they alone are more than the cap.
     order = np.lexsort((ids, np.round(distance / TIE), ~scored))
-    return np.sort(order[: max(cap, int(scored.sum()))])
+    return np.asarray(np.sort(order[: max(cap, int(scored.sum()))]))
 
 
 def _origin(position: Array, at_now: Array, road: RoadMap) -> Array:
     """Mean position of the agents valid at ``now``, else of all agents, else of the map, else 0."""
     if at_now.any():
-        return np.asarray(position[at_now].mean(axis=0))
+        return np.asarray(position[at_now].sum(axis=0) / at_now.sum())
     if len(position):
         return np.asarray(position.mean(axis=0))
     if len(road.points):
@@ -193,8 +193,10 @@ def _origin(position: Array, at_now: Array, road: RoadMap) -> Array:
 
 def _stamps(recorded: Array, front: int, dt: float) -> Array:
     """Recorded times relative to the last, with ``front`` nominal ones before them."""
-    before = recorded[0] - dt * np.arange(front, 0, -1)
-    return np.concatenate([before, recorded]) - recorded[-1]
+    if front:
+        before = recorded[0] - dt * np.arange(front, 0, -1)
+        recorded = np.concatenate([before, recorded])
+    return np.asarray(recorded - recorded[-1])
 
 
 def _steps(

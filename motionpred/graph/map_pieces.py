@@ -80,7 +80,8 @@ def _within(points: Array, anchors: Array, radius: float) -> Array:
     """Indices of the pieces with a point at most ``radius`` from an anchor."""
     # Most pieces are near the anchor in the middle: only the others are compared with all of them.
     middle = anchors[np.argmin((anchors**2).sum(axis=1))]
-    near = _squared_distance(points, middle[None]) <= radius**2
+    x, y = points[..., 0] - middle[0], points[..., 1] - middle[1]
+    near = (x * x + y * y).min(axis=1) <= radius**2
     rest = np.flatnonzero(~near)
     if len(rest) and len(anchors) > 1:
         box = points[rest]

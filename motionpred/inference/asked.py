@@ -10,7 +10,7 @@ from motionpred.scene import AgentType, Role, Scene
 
 
 def with_static_targets_unknown(scene: Scene) -> tuple[Scene, int]:
-    """The scene with its SCORED agents of type STATIC as UNKNOWN, and how many there are at ``now``.
+    """The scene with its SCORED agents of type STATIC as UNKNOWN, and how many are there at now.
 
     STATIC agents are context to every model. But benchmarks score some: Argoverse 2 has scored
     tracks of class ``background`` that travel many metres. They are forecast, and learned from, as

@@ -54,6 +54,10 @@ class ShardWriter:
 
     def write(self, batch: pa.RecordBatch, *, failed: int, skipped: int) -> None:
         """Append one scene."""
+        import pyarrow as pa
+
+        # As a reader will see it: buffers in memory may be longer than what is written of them.
+        batch = pa.ipc.read_record_batch(batch.serialize(), schema())
         mark = Mark(failed, skipped, _checksum(batch))
         self._writer.write_batch(batch, custom_metadata={"mark": json.dumps(asdict(mark))})
         self._sink.push()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
-from motionpred.models import ForecastModel, build_model
+from motionpred.models import ForecastModel, build_model, get_model
 from motionpred.scene import TimeSpec
 from motionpred.testing.model_forecasts import FORECAST_CHECKS
 from motionpred.testing.model_losses import LOSS_CHECKS
@@ -64,6 +65,12 @@ def variants(
         torch.manual_seed(0)
         fresh = build_model(model, settings or {}, time)
         return [fresh, stirred(fresh)] if fresh.trainable else [fresh]
+
+
+def smallest_settings(name: str) -> dict[str, Any]:
+    """Settings of the smallest size of the model called ``name``; none where it has no sizes."""
+    sizes = {field.name for field in dataclasses.fields(get_model(name).Config)} & {"size"}
+    return dict.fromkeys(sizes, "nano")
 
 
 def stirred(model: ForecastModel) -> ForecastModel:

@@ -28,7 +28,7 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, An
 
 
 def learning_rate_factor(step: int, *, warmup: int, total: int, final: float) -> float:
-    """Share of the learning rate at ``step``: a linear rise, then half a cosine down to ``final``."""
+    """Share of the learning rate at ``step``: a linear rise, then half a cosine to ``final``."""
     if step < warmup:
         return (step + 1) / warmup
     progress = min((step - warmup) / max(total - warmup, 1), 1.0)

@@ -11,7 +11,6 @@ from pytorch_lightning import Callback, LightningModule, Trainer
 from motionpred.metrics import Figure, Report
 from motionpred.models import save_bundle
 from motionpred.training.cards import DataFacts, make_card
-
 from motionpred.training.config import TrainConfig
 from motionpred.training.module import ForecastTraining
 from motionpred.training.run_folder import (
@@ -65,7 +64,11 @@ class RunRecorder(Callback):
         """A few rows of ``metrics.csv``."""
         step = trainer.global_step
         if trainer.is_global_zero and (step % self.config.trainer.log_every == 0 or step == 1):
-            values = _plain(trainer, "train/")
+            values = {
+                name: float(value)
+                for name, value in trainer.callback_metrics.items()
+                if name.startswith("train/")
+            }
             values["train/learning_rate"] = trainer.optimizers[0].param_groups[0]["lr"]
             append_metrics(self.folder / METRICS, step, values)
 
@@ -85,7 +88,8 @@ class RunRecorder(Callback):
             if better:
                 self.best, self.best_step = leading.value, step
             if trainer.is_global_zero:
-                append_metrics(self.folder / METRICS, step, _plain(trainer, "val/"))
+                values = {f"val/{f.metric}@{f.k}": f.value for f in report.figures}
+                append_metrics(self.folder / METRICS, step, values)
                 if better:
                     self.save(pl_module, BEST)
         self.evaluation_seconds += cpu_seconds() - self._evaluation_started
@@ -107,14 +111,6 @@ def headline(report: Report) -> Figure:
     most = max(figure.k for figure in report.figures)
     at_most = [figure for figure in report.figures if figure.k == most]
     return next((f for f in at_most if "minfde" in f.metric.lower()), at_most[0])
-
-
-def _plain(trainer: Trainer, prefix: str) -> dict[str, float]:
-    return {
-        name: float(value)
-        for name, value in trainer.callback_metrics.items()
-        if name.startswith(prefix)
-    }
 
 
 def cpu_seconds() -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import platform
 import subprocess
 from collections.abc import Mapping
 from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,18 +46,11 @@ def write_settings(folder: Path, config: TrainConfig) -> None:
 
 def environment(config: TrainConfig) -> dict[str, Any]:
     """Versions, the commit of the code, and the seed."""
-    import platform
-
-    import numpy
-    import pytorch_lightning
-    import torch
 
     return {
         "motionpred": __version__,
         "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "lightning": pytorch_lightning.__version__,
-        "numpy": numpy.__version__,
+        **{name: version(name) for name in ("torch", "pytorch-lightning", "numpy")},
         "git": git_state(),
         "seed": config.trainer.seed,
     }

@@ -133,7 +133,7 @@ def opacity(probability: npt.ArrayLike) -> Array:
     p = np.asarray(probability, np.float64)
     largest = p.max(axis=-1, keepdims=True, initial=0.0)
     share = np.divide(p, largest, out=np.ones_like(p), where=largest > 0)
-    return np.asarray(1 - 0.5 * share)
+    return np.asarray(LEAST_OPACITY + (1 - LEAST_OPACITY) * share)
 
 
 def rgba(color: str, alpha: npt.ArrayLike) -> Array:

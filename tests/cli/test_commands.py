@@ -182,7 +182,10 @@ def test_filter_takes_any_key_of_info(run, store):
         (("train", "store=store", "model=regresion"), "regression"),
         (("train", "store=store", "trainer.max_step=3"), "max_steps"),
         (("predict", "fan", "store", "--out", "f.txt"), ".parquet"),
-        (("predict", "fan", "store", "--out", "f.parquet", "--agents", "some"), "'scored', 'all'"),
+        (
+            ("predict", "fan", "store", "--out", "f.parquet", "--agents", "some"),
+            "Invalid value for '--agents'",
+        ),
         (("render", "store", "--out", "scene.gif", "--limit", "1"), ".png"),
         (("evaluate", "store", "fan", "--filter", "city"), "key=value"),
     ],

@@ -39,8 +39,9 @@ def line(dataset: str = "", **changes: object) -> Scene:
 
 def test_a_forecast_is_in_the_world_frame_in_double_precision() -> None:
     predictor = load("constant-velocity", time=TimeSpec(0.5, 5, 4))
-    far = line()
-    far = replace(far, tracks=replace(far.tracks, position=far.tracks.position + [7e6, 4e6, 0]))
+    near = line()
+    moved = near.tracks.position + np.array([7e6, 4e6, 0])
+    far = replace(near, tracks=replace(near.tracks, position=moved))
 
     prediction = predictor.predict(far)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -136,7 +137,7 @@ def test_nine_scenes_in_batches_of_four_are_three_steps() -> None:
 
     assert [len(step) for step in watch.scene_id] == [4, 4, 1, 4, 4, 1]
     for epoch in (watch.scene_id[:3], watch.scene_id[3:]):
-        assert sorted(sum(epoch, [])) == [f"s{i}" for i in range(9)]
+        assert sorted(chain.from_iterable(epoch)) == [f"s{i}" for i in range(9)]
 
 
 def test_parts_of_a_step_give_the_weights_of_one_batch() -> None:

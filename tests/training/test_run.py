@@ -246,3 +246,18 @@ def test_a_few_scenes_are_learned_by_heart(store: Path, tmp_path: Path) -> None:
         )
 
     assert result.metrics["avgMinFDE@6"] < baseline / 3
+
+
+@pytest.mark.slow
+def test_real_scenes_are_learned_by_heart_with_the_committed_settings(
+    argoverse2_root: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "store"
+    prepare(get_adapter("argoverse2"), argoverse2_root, folder)
+    stores = [f"store={folder}", f"val_store={folder}", f"out={tmp_path / 'runs'}"]
+
+    with pytest.warns(UserWarning, match="both store and val_store"):
+        result = train(compose(["experiment=argoverse2-overfit", *stores]))
+
+    # Constant velocity has 4.715 m on the five scenes that have a future.
+    assert result.metrics["avgMinFDE@6"] < 4.715 / 3
