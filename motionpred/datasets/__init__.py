@@ -7,7 +7,17 @@ from motionpred.datasets.adapter import (
     adapter_names,
     detect,
     get_adapter,
+    of_split,
     split_of,
 )
 
-__all__ = ["SPLITS", "Adapter", "Source", "adapter_names", "detect", "get_adapter", "split_of"]
+__all__ = [
+    "SPLITS",
+    "Adapter",
+    "Source",
+    "adapter_names",
+    "detect",
+    "get_adapter",
+    "of_split",
+    "split_of",
+]

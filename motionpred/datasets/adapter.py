@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import ClassVar
@@ -41,6 +41,9 @@ class Adapter(ABC):
     def find(self, root: Path, split: str | None = None) -> list[Source]:
         """Sources below ``root``, sorted by key, none opened; of one split where it is given.
 
+        A source whose path does not tell its split may belong to any: only reading it tells, so
+        it is kept (see :func:`of_split`).
+
         Raises:
             SceneError: ``root`` does not exist or holds nothing of this layout.
         """
@@ -71,6 +74,11 @@ class Adapter(ABC):
 def split_of(path: PurePath) -> str:
     """``train``, ``val`` or ``test``: the nearest folder on the path of that name, else ``""``."""
     return next((part for part in reversed(path.parts) if part in SPLITS), "")
+
+
+def of_split(sources: Iterable[Source], split: str | None) -> list[Source]:
+    """The sources that may hold scenes of ``split``; all of them where it is None."""
+    return [source for source in sources if split is None or source.split in ("", split)]
 
 
 registry: Registry[Adapter] = Registry(

@@ -46,10 +46,10 @@ def length(points: Array) -> float:
 
 
 def resample(points: Array, start: Array, count: int) -> Array:
-    """Every polyline of a flattened set at ``count`` points of equal arc length: ``[M, count, D]``.
+    """Every polyline of a flattened set at ``count`` points of equal arc length.
 
-    End points are kept; a polyline of one point is that point repeated. All polylines are sampled
-    in one interpolation over their joined arc lengths.
+    Returns ``[M, count, 2 or 3]``. End points are kept; a polyline of one point is that point
+    repeated. All polylines are sampled in one interpolation over their joined arc lengths.
     """
     pieces = len(start) - 1
     samples = np.zeros((pieces, count, points.shape[-1]), points.dtype)
@@ -64,8 +64,11 @@ def resample(points: Array, start: Array, count: int) -> Array:
     first, last = along[start[:-1]], along[start[1:] - 1]
     fraction = np.arange(count) / max(count - 1, 1)
     wanted = first[:, None] + fraction * (last - first)[:, None]
-    for column in range(points.shape[-1]):
-        samples[..., column] = np.interp(wanted, along, points[:, column])
+    # x and y as one complex number: one search for both.
+    plane = np.interp(wanted, along, x + 1j * y)
+    samples[..., 0], samples[..., 1] = plane.real, plane.imag
+    if points.shape[-1] > 2:
+        samples[..., 2] = np.interp(wanted, along, points[:, 2])
     # Arc lengths are sums: their rounding must not move the ends.
     samples[:, -1], samples[:, 0] = points[start[1:] - 1], points[start[:-1]]
     return samples

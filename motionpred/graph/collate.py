@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from motionpred.errors import ConfigError
-from motionpred.graph.arrays import SceneArrays
+from motionpred.graph.arrays import Array, SceneArrays
 from motionpred.graph.batch import SceneBatch, Steps
 from motionpred.graph.encode import encode
 from motionpred.graph.options import BatchOptions
@@ -42,6 +42,7 @@ _PADDED = {
 }
 _FILL = {"lane_edges": -1}
 _ALIGNMENT = 16  # bytes, a multiple of every item size
+_SMALL = 8192  # bytes of a row; below it one fill of all rows costs less than one for each tail
 
 
 def collate_scenes(
@@ -94,24 +95,32 @@ def _padded(scenes: Sequence[SceneArrays], sizes: dict[str, int]) -> dict[str, T
     One block of several megabytes is taken from and given back to the system as a whole; many
     smaller ones cost more in page faults than in copying.
     """
-    first = scenes[0]
-    shapes = {n: (len(scenes), size, *getattr(first, n).shape[1:]) for n, size in sizes.items()}
-    places, end = {}, 0
-    for name, shape in shapes.items():
-        size = math.prod(shape) * getattr(first, name).itemsize
-        places[name] = slice(end, end + size)
-        end += -(-size // _ALIGNMENT) * _ALIGNMENT
+    layouts, end = {}, 0
+    for name, size in sizes.items():
+        first = getattr(scenes[0], name)
+        shape = (len(scenes), size, *first.shape[1:])
+        stop = end + math.prod(shape) * first.itemsize
+        layouts[name] = (slice(end, stop), first.dtype, shape)
+        end = -(-stop // _ALIGNMENT) * _ALIGNMENT
     block = np.empty(end, np.uint8)
     fields = {}
-    for name, shape in shapes.items():
-        field = block[places[name]].view(getattr(first, name).dtype).reshape(shape)
-        fill = _FILL.get(name, 0)
-        for row, scene in zip(field, scenes, strict=True):
-            part = getattr(scene, name)
-            row[: len(part)] = part
-            row[len(part) :] = fill
+    for name, (place, dtype, shape) in layouts.items():
+        field = block[place].view(dtype).reshape(shape)
+        _fill(field, [getattr(scene, name) for scene in scenes], _FILL.get(name, 0))
         fields[name] = torch.from_numpy(field)
     return fields
+
+
+def _fill(field: Array, parts: list[Array], padding: int) -> None:
+    """Copy ``parts`` into the rows of ``field``, and ``padding`` into what they do not cover."""
+    small = field[0].nbytes < _SMALL
+    if small:
+        field[...] = padding
+    for row, part in zip(field, parts, strict=True):
+        count = len(part)
+        row[:count] = part
+        if not small and count < len(row):
+            row[count:] = padding
 
 
 def _check_layout(scenes: Sequence[SceneArrays]) -> None:

@@ -150,12 +150,13 @@ def _choose_agents(tracks: Tracks, window: _Window, options: BatchOptions) -> _A
         )
         cut = len(rows) - len(kept)
         rows = rows[kept]
-    eligible = valid[rows, -1] & (tracks.type[rows] != AgentType.STATIC)
-    enough = valid[rows].sum(axis=1) >= options.min_history
+    at_now = valid[rows, -1]
+    eligible = at_now & (tracks.type[rows] != AgentType.STATIC)
+    enough = valid.sum(axis=1, dtype=np.int32)[rows] >= options.min_history
     return _Agents(
         rows=rows,
         last=window.first + last[rows],
-        at_now=valid[rows, -1],
+        at_now=at_now,
         predict=eligible & enough,
         cut=cut,
         short=int((eligible & ~enough).sum()),
@@ -210,15 +211,17 @@ def _steps(
     flags = np.zeros((len(rows), count, FLAGS), bool)
     steps = slice(window.first, window.stop)
     there = slice(window.front, window.front + window.stop - window.first)
-    valid = tracks.valid[rows, steps]
-    moving = tracks.velocity_valid[rows, steps] & valid
+
+    def chosen(values: Array) -> Array:
+        return values[:, steps].take(rows, axis=0)
+
+    valid = chosen(tracks.valid)
+    moving = chosen(tracks.velocity_valid) & valid
     flags[:, there, 0] = valid
-    flags[:, there, 1] = tracks.measured[rows, steps] & valid
+    flags[:, there, 1] = chosen(tracks.measured) & valid
     flags[:, there, 2] = moving
-    position, heading, velocity, size = (
-        values[:, steps].take(rows, axis=0)
-        for values in (tracks.position, tracks.heading, tracks.velocity, tracks.size)
-    )
+    position, heading = chosen(tracks.position), chosen(tracks.heading)
+    velocity, size = chosen(tracks.velocity), chosen(tracks.size)
     # One column at a time: numpy is slow along axes of two or three.
     columns = (
         (position[..., 0] - origin[0], valid),

@@ -63,12 +63,12 @@ def encode_map(
         near = near[
             _nearest(points[near], anchors, road.polyline_id[chosen[near]], options.max_map)
         ]
-    points, kept = points[near], chosen[near]
+    points, kept = points.take(near, axis=0), chosen[near]
     return MapPieces(
         points=points.astype(np.float32),
         pose=_poses(points).astype(np.float32),
         category=_categories(road, signals, kept),
-        attributes=np.stack([road.width[kept], road.speed_limit[kept]], axis=-1),
+        attributes=_columns((road.width, road.speed_limit), kept, np.float32),
         edges=_links(road, kept),
         far=far,
         cut=cut,
@@ -123,21 +123,22 @@ def _categories(road: RoadMap, signals: tuple[Array, Array], kept: Array) -> Arr
     state = np.zeros(len(road), np.int8)
     state[lane[lane >= 0]] = at_now[lane >= 0]
     columns = (road.kind, road.lane_type, road.marking, road.intersection, state)
-    category = np.empty((len(kept), len(columns)), np.int64)
+    return _columns(columns, kept, np.int64)
+
+
+def _columns(columns: tuple[Array, ...], rows: Array, dtype: npt.DTypeLike) -> Array:
+    table = np.empty((len(rows), len(columns)), dtype)
     for place, column in enumerate(columns):
-        category[:, place] = column[kept]
-    return category
+        table[:, place] = column[rows]
+    return table
 
 
 def _links(road: RoadMap, kept: Array) -> Array:
     """Links ``[E, 4]`` between kept pieces, sorted by kind."""
     index = np.full(len(road), -1, np.int64)
     index[kept] = np.arange(len(kept))
-    ends = index[road.edges]
-    inside = np.flatnonzero((ends >= 0).all(axis=0))
+    source, destination = index[road.edges[0]], index[road.edges[1]]
+    inside = np.flatnonzero((source >= 0) & (destination >= 0))
     inside = inside[np.argsort(road.edge_kind[inside], kind="stable")]
-    links = np.empty((len(inside), 4), np.int64)
-    links[:, :2] = ends[:, inside].T
-    links[:, 2] = road.edge_kind[inside]
-    links[:, 3] = road.edge_opposite[inside]
-    return links
+    columns = (source, destination, road.edge_kind, road.edge_opposite)
+    return _columns(columns, inside, np.int64)

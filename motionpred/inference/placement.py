@@ -38,7 +38,7 @@ def place(
     *,
     non_blocking: bool = False,
 ) -> SceneBatch:
-    """The batch on ``device``, its float32 numbers as ``dtype``; float64 origins stay as they are."""
+    """The batch on ``device``, float32 numbers as ``dtype``; float64 origins stay as they are."""
 
     def move(values: Tensor) -> Tensor:
         wanted = dtype if values.dtype == torch.float32 else None

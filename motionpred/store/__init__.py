@@ -2,7 +2,8 @@
 
 from motionpred.store.failures import Failure
 from motionpred.store.manifest import Counts, Manifest, ShardInfo
-from motionpred.store.prepare import PrepareProgress, PrepareReport, prepare
+from motionpred.store.prepare import PrepareReport, prepare
+from motionpred.store.progress import PrepareProgress
 from motionpred.store.reader import Store
 from motionpred.store.scenes import read_scenes
 from motionpred.store.selection import Selection

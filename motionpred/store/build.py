@@ -11,6 +11,8 @@ from typing import TextIO
 from motionpred.datasets import Source
 from motionpred.errors import SceneError
 from motionpred.scene import MapKind, Scene
+from motionpred.store.decoding import decode, origin
+from motionpred.store.encoding import encode
 from motionpred.store.failures import Failure
 from motionpred.store.files import sync_folder, write_atomically
 from motionpred.store.job import (
@@ -23,7 +25,6 @@ from motionpred.store.job import (
     finished_record,
     record_path,
 )
-from motionpred.store.layout import decode, encode, origin
 from motionpred.store.lock import exclusive
 from motionpred.store.manifest import ShardInfo
 from motionpred.store.raw import checked_scenes
@@ -33,7 +34,7 @@ from motionpred.store.shard import Mark, ShardWriter, recovered
 _ORPHAN_PATIENCE = 30.0  # seconds that a worker of a killed run may take to notice
 
 
-class Stopped(Exception):  # noqa: N818 - no error: the run was asked to stop
+class Stopped(Exception):
     """Raised inside a worker when the run as a whole ends early; what was built stays."""
 
 
@@ -109,9 +110,8 @@ class _Builder:
         A run that was killed while it copied left two files: the new one is a beginning of the
         old one, or has all of it and more.
         """
-        if self.part.exists():
-            if not self.old.exists() or _scenes(self.part) > _scenes(self.old):
-                self.part.replace(self.old)
+        if self.part.exists() and (not self.old.exists() or _scenes(self.part) > _scenes(self.old)):
+            self.part.replace(self.old)
         if not self.old.exists():
             return None, []
         mark = None
@@ -125,7 +125,7 @@ class _Builder:
         return mark, lines[: mark.failed] if mark else []
 
     def _recover(self, mark: Mark | None, lines: list[str]) -> None:
-        """Copy the scenes and failures of an earlier run; failures after its last scene come again."""
+        """Copy scenes and failures of an earlier run; failures after its last scene come again."""
         write_atomically(self.failures_part, "".join(f"{line}\n" for line in lines).encode())
         self.failure_log = self.failures_part.open("a", encoding="utf-8")
         if mark is not None:
@@ -153,10 +153,9 @@ class _Builder:
                     return
                 if (source.key, ordinal) in self.done:
                     continue
-                if isinstance(item, Scene):
-                    item = self._write(item, source, ordinal)
-                if isinstance(item, SceneError):
-                    self._fail(item, source, ordinal)
+                error = self._write(item, source, ordinal) if isinstance(item, Scene) else item
+                if error is not None:
+                    self._fail(error, source, ordinal)
                 self._tell()
 
     def _write(self, scene: Scene, source: Source, ordinal: int) -> SceneError | None:

@@ -24,7 +24,8 @@ class Engine(Protocol):
 
     def __call__(
         self, job: BuildJob, shards: Sequence[ShardPlan], *, workers: int, watch: Watch
-    ) -> None: ...
+    ) -> None:
+        """Build every shard of ``shards``."""
 
 
 def get_engine(name: str) -> Engine:

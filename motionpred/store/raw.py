@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from motionpred.datasets import Adapter, Source
 from motionpred.errors import MotionpredError, SceneError
 from motionpred.scene import Scene
 
 
-def checked_scenes(adapter: Adapter, source: Source) -> Iterator[tuple[int, Scene | SceneError]]:
+def checked_scenes(
+    adapter: Adapter, source: Source
+) -> Generator[tuple[int, Scene | SceneError], None, None]:
     """(ordinal, valid scene or error) of a source, in the adapter's order.
 
     An exception that the adapter did not mean (a fault in it, an unreadable file) ends this source

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from motionpred.errors import StoreError
 from motionpred.scene import Scene
+from motionpred.store.decoding import decode
 from motionpred.store.failures import Failure
 from motionpred.store.files import sha256_of
 from motionpred.store.job import BUILD, ShardRecord, finished_records
-from motionpred.store.layout import decode, is_layout
+from motionpred.store.layout import is_layout
 from motionpred.store.manifest import (
     FAILURES,
     INDEX,

@@ -102,10 +102,13 @@ def _stream_store(
     store: Store, selection: Selection, ids: list[str]
 ) -> Iterator[Scene | SceneError | StoreError]:
     seen = Seen(selection)
-    for place, scene_id in enumerate(ids):
+    for place, (scene_id, split) in enumerate(zip(ids, store.splits, strict=True)):
         if seen.full:
             break
         if selection.ids is not None and not selection.wants_id(scene_id):
+            continue
+        if selection.split not in (None, split):
+            seen.skipped += 1
             continue
         try:
             scene = store[place]

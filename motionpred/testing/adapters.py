@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from motionpred.datasets import SPLITS, Adapter, Source
+from motionpred.datasets import SPLITS, Adapter, Source, of_split
 from motionpred.errors import SceneError
 from motionpred.metrics.protocol import protocol_names
 from motionpred.scene import EdgeKind, MapKind, RoadMap, Role, Scene, TimeSpec
@@ -116,7 +116,7 @@ def _check_find(adapter: Adapter, root: Path) -> list[Source]:
         copy.find(root) == sources, "find: a pickled copy of the adapter returns something else"
     )
     for split in SPLITS:
-        wanted = [source for source in sources if source.split == split]
+        wanted = of_split(sources, split)
         _require(
             adapter.find(root, split) == wanted, f"find: split {split!r} is not what it marks so"
         )

@@ -49,7 +49,7 @@ from motionpred.testing.traffic import lone_car, traffic_scene
 _MOTION = Tolerance(most=5e-3, mean=5e-4)
 _OTHER = Tolerance(most=1e-3, mean=1e-4)
 _EXACT = Tolerance(most=1e-9, mean=1e-9)
-_PREDICTED = ("walker", "parked", "late", "gap")  # the odd agents that a mode covers
+_PREDICTED = ("walker", "parked", "late", "young", "gap")  # the odd agents that a mode covers
 
 
 def check_shapes(model: ForecastModel) -> None:

@@ -22,8 +22,8 @@ def traffic_scene(
 
     ``car-*`` are SCORED. ``walker`` is a pedestrian; ``parked`` never moves; ``cone`` is STATIC;
     ``gone`` was there before ``now``, ``blink`` misses ``now`` alone; ``late`` is there at ``now``
-    only (and after), ``future`` after ``now`` only; ``gap`` misses every third step. Needs three
-    steps of history.
+    only (and after), ``future`` after ``now`` only; ``young`` has the newer half of the history;
+    ``gap`` misses every third step. Needs three steps of history.
     """
     rng = np.random.default_rng(seed)
     second = (np.arange(time.steps) - time.history + 1) * time.dt
@@ -31,7 +31,7 @@ def traffic_scene(
         arc(rng.uniform(-40, 40, 2), rng.uniform(-np.pi, np.pi), speed, turn, second)
         for speed, turn in zip(rng.uniform(2, 15, cars), rng.uniform(-0.3, 0.3, cars), strict=True)
     ]
-    odd = ("walker", "parked", "cone", "gone", "blink", "late", "future", "gap")
+    odd = ("walker", "parked", "cone", "gone", "blink", "late", "future", "young", "gap")
     for name in odd:
         speed = {"parked": 0.0, "cone": 0.0, "walker": 1.3}.get(name, rng.uniform(3, 9))
         start, heading = rng.uniform(-40, 40, 2), rng.uniform(-np.pi, np.pi)
@@ -43,6 +43,7 @@ def traffic_scene(
     valid[row["blink"], now] = False
     valid[row["late"], :now] = False
     valid[row["future"], : now + 1] = False
+    valid[row["young"], : now // 2 + 1] = False
     valid[row["gap"]] = (np.arange(time.steps) - now) % 3 != 1
     kind = {"walker": AgentType.PEDESTRIAN, "cone": AgentType.STATIC}
     position = np.stack([path[:, :2] for path in paths]) + np.asarray(_CENTER)

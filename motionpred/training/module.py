@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections import Counter
+from itertools import chain
+from typing import Any, TypeVar
 
 import torch
 from pytorch_lightning import LightningModule
@@ -20,13 +22,16 @@ from motionpred.training.config import TrainerConfig
 from motionpred.training.data import TrainStep, ValidationScenes
 from motionpred.training.optimiser import adamw, learning_rate_factor
 
+T = TypeVar("T")
+
 
 class ForecastTraining(LightningModule):
     """Trains any model of the zoo.
 
     The loss of a step is the sum over terms of (sum over everything) / (count over everything),
     where everything is all scenes of the step, on all devices and in all accumulated parts. A step
-    whose counts are all 0 moves nothing. ``report`` is the latest whole validation.
+    whose counts are all 0 moves nothing. ``report`` is the latest whole validation; ``dropped``
+    counts what the batches of the first epoch left out.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class ForecastTraining(LightningModule):
         self.patience = patience
         self.report: Report | None = None
         self.empty_steps = 0
+        self.dropped: Counter[str] = Counter()  # in the first epoch, of this process
         self._empty_in_a_row = 0
         self._nothing_to_learn = False
         self._scene_id: list[str] = []
@@ -67,6 +73,8 @@ class ForecastTraining(LightningModule):
             TrainingError: it is not finite (names the scenes), or nothing has a target.
         """
         self._scene_id = batch.scene_id
+        if batch.epoch == 0 and not batch.ghost:
+            self._count(batch)
         terms = self._terms(batch)
         names = list(terms)
         weight = 0.0 if batch.ghost else 1.0
@@ -88,6 +96,13 @@ class ForecastTraining(LightningModule):
         for name, value in means.items():
             self.log(f"train/{name}", value, batch_size=max(len(batch), 1))
         return loss
+
+    def _count(self, step: TrainStep) -> None:
+        for part in step.parts:
+            self.dropped.update(part.dropped)
+            without = int((~part.target.valid.flatten(1).any(dim=1)).sum())
+            if without:
+                self.dropped["scenes_without_future"] += without
 
     def _terms(self, step: TrainStep) -> dict[str, Term]:
         if len(step.parts) == 1:
@@ -196,7 +211,7 @@ class ForecastTraining(LightningModule):
             TrainingError: no scene has a future.
         """
         assert self.protocol is not None
-        report = self.protocol.report(_gather(self._scores))
+        report = self.protocol.report(chain.from_iterable(gather(self._scores)))
         self._scores = []
         if self.trainer.sanity_checking:
             return
@@ -221,9 +236,10 @@ def _sum_over_processes(values: Tensor) -> Tensor:
     return values
 
 
-def _gather(scores: list[Scores]) -> list[Scores]:
+def gather(values: T) -> list[T]:
+    """What every process has, on every process."""
     if not _distributed():
-        return scores
+        return [values]
     everyone: list[Any] = [None] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(everyone, scores)
-    return [score for part in everyone for score in part]
+    torch.distributed.all_gather_object(everyone, values)
+    return everyone

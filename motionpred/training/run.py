@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,6 +22,7 @@ from motionpred.training.run_folder import BEST, LAST, SUMMARY, write_json
 
 if TYPE_CHECKING:
     from motionpred.training.data import SceneFolders
+    from motionpred.training.module import ForecastTraining
     from motionpred.training.recorder import RunRecorder
 
 _CLOCK_TOLERANCE = 0.02
@@ -35,6 +37,7 @@ class TrainResult:
     steps: int
     scenes: int  # training scenes
     metrics: dict[str, float] = field(default_factory=dict)  # last validation, "<metric>@<K>"
+    dropped: dict[str, int] = field(default_factory=dict)  # what batches left out, first epoch
 
 
 def train(config: TrainConfig, *, progress: bool = True) -> TrainResult:
@@ -68,7 +71,7 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
 
     from motionpred.training.cards import DataFacts
     from motionpred.training.data import SceneData, SceneFolders
-    from motionpred.training.module import ForecastTraining
+    from motionpred.training.module import ForecastTraining, gather
     from motionpred.training.order import steps_per_epoch
     from motionpred.training.recorder import RunRecorder
 
@@ -110,9 +113,10 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
     trainer.fit(module, data)
     if val_scenes and recorder.validated_step != trainer.global_step:
         trainer.validate(module, data, verbose=False)
+    dropped = sum(gather(module.dropped), Counter())
     if trainer.is_global_zero:
         recorder.save(module, LAST)
-        _summarise(recorder, module.report, trainer.global_step, module.empty_steps)
+        _summarise(recorder, module, dropped)
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         trainer.strategy.barrier()  # the bundle is there before any process goes on
     figures = module.report.figures if module.report else ()
@@ -122,6 +126,7 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
         steps=trainer.global_step,
         scenes=len(scenes),
         metrics={f"{figure.metric}@{figure.k}": figure.value for figure in figures},
+        dropped=dict(dropped),
     )
 
 
@@ -179,19 +184,20 @@ def _bar(show: bool) -> list[Any]:
     return [RichProgressBar(leave=True)] if show else []
 
 
-def _summarise(recorder: RunRecorder, report: Any, steps: int, empty_steps: int) -> None:
+def _summarise(recorder: RunRecorder, module: ForecastTraining, dropped: Counter[str]) -> None:
     from motionpred.metrics import report_to_json
 
     write_json(
         recorder.folder / SUMMARY,
         {
             **asdict(recorder.data),
-            "steps": steps,
-            "steps_without_target": empty_steps,
+            "steps": module.trainer.global_step,
+            "steps_without_target": module.empty_steps,
+            "dropped_in_first_epoch": dict(dropped),
             "best_step": recorder.best_step,
             "training_cpu_seconds": round(recorder.training_seconds, 1),
             "evaluation_cpu_seconds": round(recorder.evaluation_seconds, 1),
-            "validation": None if report is None else report_to_json(report),
+            "validation": report_to_json(module.report) if module.report else None,
         },
     )
 

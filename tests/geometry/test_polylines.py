@@ -102,6 +102,14 @@ def test_heights_are_interpolated_along_the_plane():
     np.testing.assert_allclose(resample(*flat([line]), 3)[0, :, 2], [0, 2.5, 5])
 
 
+def test_a_polyline_without_length_takes_nothing_from_one_that_begins_where_it_stands():
+    still = np.array([[1.0, 1, 5], [1, 1, 5]])
+    bridge = np.array([[1.0, 1, 9], [2, 1, 9]])
+    sampled = resample(*flat([still, bridge]), 3)
+    assert sampled[0, :, 2].tolist() == [5, 5, 5]
+    assert sampled[1, :, 2].tolist() == [9, 9, 9]
+
+
 @given(st.lists(GRID, min_size=1, max_size=5), st.data())
 def test_taken_polylines_are_the_ones_asked_for_in_that_order(polylines, data):
     index = np.array(data.draw(st.lists(st.integers(0, len(polylines) - 1), max_size=4)), np.int64)

@@ -229,7 +229,7 @@ def test_signals_at_now_are_a_category_of_their_lane():
     road = make_map([(MapKind.LANE, [(0.0, 0), (9, 0)]), (MapKind.LANE, [(0.0, 4), (9, 4)])])
     scene = line_up(0.0, map=road)
     state = np.full((2, 9), SignalState.STOP, np.int8)
-    state[:, 4], state[:, 5:] = SignalState.GO, SignalState.CAUTION
+    state[:, 4], state[:, 5:] = [SignalState.GO, SignalState.STOP], SignalState.CAUTION
     scene = replace(scene, signals=Signals(np.array([1, -1]), state, np.zeros((2, 3)))).validate()
     row = encode(scene, CLOCK)
     assert row.map_category[:, 4].tolist() == [SignalState.UNKNOWN, SignalState.GO]

@@ -40,13 +40,13 @@ def line(dataset: str = "", **changes: object) -> Scene:
 def test_a_forecast_is_in_the_world_frame_in_double_precision() -> None:
     predictor = load("constant-velocity", time=TimeSpec(0.5, 5, 4))
     near = line()
-    moved = near.tracks.position + np.array([7e6, 4e6, 0])
+    moved = near.tracks.position + np.array([7e6 + 0.375, 4e6, 0])
     far = replace(near, tracks=replace(near.tracks, position=moved))
 
     prediction = predictor.predict(far)
 
-    expected = np.array([[7e6 + 125 + 5 * i, 4e6 + 50] for i in range(4)])
-    np.testing.assert_allclose(prediction.position[0, 0], expected, atol=1e-4)
+    expected = np.array([[7e6 + 125.375 + 5 * i, 4e6 + 50] for i in range(4)])
+    np.testing.assert_allclose(prediction.position[0, 0], expected, atol=1e-4, rtol=0)
     assert prediction.position.dtype == np.float64
     np.testing.assert_allclose(prediction.time, [0.5, 1.0, 1.5, 2.0])
 

@@ -174,12 +174,12 @@ class TestKalman:
 class TestFan:
     def test_has_six_motions_of_the_whole_scene(self):
         straight = arc(np.zeros(2), 0.0, 10.0, 0.0, SECOND)
-        result = forecast("fan", scene_of(straight, straight + [0, 5, 0]))
+        result = forecast("fan", scene_of(straight, straight + np.array([0, 5, 0])))
         end = result.position[:, 0, -1].numpy()
         left = arc(np.zeros(2), 0.0, 10.0, 0.15, SECOND)[-1, :2]
         wanted = [[30, 0], [15, 0], [0, 0], left, left * [1, -1], [45, 0]]
         assert end == pytest.approx(np.array(wanted), abs=1e-3)
-        assert result.position[:, 1, -1].numpy() == pytest.approx(end + [0, 5], abs=1e-3)
+        assert result.position[:, 1, -1].numpy() == pytest.approx(end + np.array([0, 5]), abs=1e-3)
         assert result.probability.tolist() == pytest.approx([0.30, 0.20, 0.15, 0.13, 0.12, 0.10])
 
     def test_fewer_modes_are_the_most_probable_ones_renormalised(self):

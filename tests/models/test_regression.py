@@ -1,4 +1,4 @@
-"""What joint regression adds to the contract of models: one winner a scene, modes that stay apart."""
+"""What joint regression adds to the contract: one winner a scene, modes that stay apart."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_fresh_modes_are_the_motions_of_the_fan():
 
 
 class TestLoss:
-    """Two agents, one step: in mode 0 agent A is right, in mode 1 agent B, in mode 2 nobody quite."""
+    """Two agents, one step: mode 0 is right for one, mode 1 for the other, mode 2 nearly so."""
 
     truth = torch.tensor([[[[0.0, 0.0]], [[0.0, 0.0]]]])  # [B, A, T, 2]
     position = torch.tensor([[[[[0.0, 0.0]], [[9.0, 0.0]]], [[[8.0, 0.0]], [[0.0, 0.0]]]]])

@@ -10,12 +10,10 @@ ANGLES = torch.tensor([0.0, 1e-8, -1e-3, 0.3, 0.499, 0.501, -2.0, 9.0], dtype=to
 
 
 def test_lever_and_half_sinc_are_the_integrals_that_they_stand_for():
-    s = np.linspace(-0.5, 0.5, 200_001)
-    for angle, value, chord in zip(ANGLES, lever(ANGLES), half_sinc(ANGLES), strict=True):
-        assert float(value) == pytest.approx(
-            np.trapezoid(s * np.sin(float(angle) * s), s), abs=1e-10
-        )
-        assert float(chord) == pytest.approx(np.trapezoid(np.cos(float(angle) * s), s), abs=1e-10)
+    s = (np.arange(200_000) + 0.5) / 200_000 - 0.5  # midpoints
+    for angle, value, chord in zip(ANGLES.tolist(), lever(ANGLES), half_sinc(ANGLES), strict=True):
+        assert float(value) == pytest.approx((s * np.sin(angle * s)).mean(), abs=1e-9)
+        assert float(chord) == pytest.approx(np.cos(angle * s).mean(), abs=1e-9)
 
 
 def test_series_and_closed_form_meet_in_float32():

@@ -1,8 +1,8 @@
 """A dataset of tiny text files, for tests of the store: each names the scenes that are in it.
 
 A file ``*.crossing`` has one word per scene: a seed, ``tiny`` (two agents, five steps), ``broken``
-(a SceneError), ``crash`` (a fault of the adapter), or ``invalid`` (a scene that breaks the contract).
-Scenes are called after the file, with ``#0``, ``#1`` ... where it holds more than one.
+(a SceneError), ``crash`` (a fault of the adapter), or ``invalid`` (a scene that breaks the
+contract). Scenes are called after the file, with ``#0``, ``#1`` ... where it holds more than one.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--shard-size", type=int)
+    parser.add_argument("--compression")
     parser.add_argument("--kill-after", type=int)
     parser.add_argument("--largest-file", type=int)
     options = parser.parse_args()
@@ -46,13 +47,14 @@ def main() -> int:
             options.out,
             workers=options.workers,
             shard_size=options.shard_size,
+            compression=options.compression,
             progress=kill if options.kill_after else None,
         )
     except MotionpredError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{error}\n")
         return 1
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(
+    sys.stdout.write(
         json.dumps(
             {
                 "scenes": report.scenes,

@@ -63,7 +63,10 @@ def rich_scene() -> Scene:
     valid[2] = False
     size = np.array([(4.6, 1.9, 1.5)] * 4 + [(0.5, 0.5, 1.8)])
     tracks = make_tracks(
-        position, valid=valid, size=size, heading=rng.uniform(-3, 3, (5, 12)),
+        position,
+        valid=valid,
+        size=size,
+        heading=rng.uniform(-3, 3, (5, 12)),
         track_id=["1", "AV", "früher", "路人", "x" * 30],
     )
     tracks = replace(tracks, measured=valid & (rng.random((5, 12)) < 0.5))
@@ -83,8 +86,14 @@ def rich_scene() -> Scene:
     state = rng.integers(0, len(SignalState), (2, 12)).astype(np.int8)
     signals = Signals(np.array([0, -1]), state, rng.normal(0, 9, (2, 3)))
     return make_scene(
-        tracks, now=6, map=road, signals=signals, scene_id="szene ß/1", split="val",
-        time=np.cumsum(rng.uniform(0.05, 0.2, 12)), dataset="made up",
+        tracks,
+        now=6,
+        map=road,
+        signals=signals,
+        scene_id="szene ß/1",
+        split="val",
+        time=np.cumsum(rng.uniform(0.05, 0.2, 12)),
+        dataset="made up",
         info={"city": "Zürich", "ids": [1, 2], "nested": {"a": None, "b": 1.5}},
     )
 

@@ -93,7 +93,9 @@ def test_a_second_kill_while_the_first_beginning_is_copied_loses_nothing(tmp_pat
     part = tmp_path / "out" / ".build" / "shard-00000.arrow.part"
     # As the second run leaves it when it is killed after copying a third of the first one.
     part.rename(part.with_suffix(".old"))
-    part.write_bytes(part.with_suffix(".old").read_bytes()[: part.with_suffix(".old").stat().st_size // 3])
+    part.write_bytes(
+        part.with_suffix(".old").read_bytes()[: part.with_suffix(".old").stat().st_size // 3]
+    )
     report = prepare(CrossingFiles(), raw, tmp_path / "out")
     assert (report.built, report.resumed) == (2, 6)
     assert files(tmp_path / "out") == files(tmp_path / "whole")
@@ -298,7 +300,8 @@ def test_a_shard_takes_a_fixed_range_of_sources(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sources", "per_source", "size"), [(5, 1, 8), (20, 1, 8), (200, 1, 25), (200_000, 1, 2000), (1000, 500, 4)]
+    ("sources", "per_source", "size"),
+    [(5, 1, 8), (20, 1, 8), (200, 1, 25), (200_000, 1, 2000), (1000, 500, 4)],
 )
 def test_the_default_shard_leaves_work_for_two_and_holds_at_most_2000_scenes(
     sources, per_source, size

@@ -11,7 +11,7 @@ import torch
 from pytorch_lightning import Callback, LightningModule, Trainer
 
 from motionpred.errors import TrainingError
-from motionpred.graph import BatchOptions, SceneBatch
+from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
 from motionpred.metrics import get_protocol
 from motionpred.models import Forecast, ForecastModel, Term
 from motionpred.scene import Scene, TimeSpec
@@ -84,7 +84,7 @@ class _Watch(Callback):
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        self.loss.append(float(trainer.callback_metrics["train/loss"]))
+        self.loss.append(float(outputs["loss"]))
 
 
 def fit(
@@ -138,6 +138,17 @@ def test_nine_scenes_in_batches_of_four_are_three_steps() -> None:
     assert [len(step) for step in watch.scene_id] == [4, 4, 1, 4, 4, 1]
     for epoch in (watch.scene_id[:3], watch.scene_id[3:]):
         assert sorted(chain.from_iterable(epoch)) == [f"s{i}" for i in range(9)]
+
+
+def test_the_loss_is_the_sum_of_the_means_of_its_terms() -> None:
+    scenes = [SCENES[0], crossing_scene("short", seed=3, steps=70)]
+    terms = Drift().loss(collate_scenes(scenes, CLOCK), seed=0, epoch=0)
+    assert terms["path"].count != terms["end"].count
+
+    _, watch = fit(scenes, Drift(), max_steps=1)
+
+    expected = sum((term.sum / term.count).item() for term in terms.values())
+    assert watch.loss == pytest.approx([expected], rel=1e-5)
 
 
 def test_parts_of_a_step_give_the_weights_of_one_batch() -> None:

@@ -17,6 +17,7 @@ import yaml
 from motionpred.datasets import get_adapter
 from motionpred.datasets.argoverse2 import write_scene
 from motionpred.errors import ConfigError, StoreError
+from motionpred.graph import BatchOptions
 from motionpred.inference import load
 from motionpred.metrics import evaluate, get_protocol
 from motionpred.models import load_bundle
@@ -178,6 +179,20 @@ train(TrainConfig(store={str(store)!r}, model=model, trainer=trainer))
     assert done.stdout == ""
     assert done.stderr == ""
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_what_batches_leave_out_is_counted_over_one_epoch(tmp_path: Path) -> None:
+    scenes = [crossing_scene("whole"), replace(crossing_scene().observed(), scene_id="cut")]
+    store = make_store(tmp_path, [replace(scene, split="train") for scene in scenes])
+    config = replace(small(store, tmp_path / "runs"), batch=BatchOptions(max_agents=5))
+
+    result = train(config)
+
+    # Seven agents in each scene.
+    assert result.dropped["scenes_without_future"] == 1
+    assert result.dropped["agents"] == 4
+    summary = json.loads((result.run / "run.json").read_text())
+    assert summary["dropped_in_first_epoch"] == result.dropped
 
 
 def test_validating_on_the_training_scenes_gives_a_warning(store: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from motionpred.datasets.adapter import Adapter, Source, split_of
+from motionpred.datasets.adapter import Adapter, Source, of_split, split_of
 from motionpred.datasets.argoverse2.layout import (
     holds_scenario,
     map_file,
@@ -55,8 +55,7 @@ class Argoverse2(Adapter):
             Source(path, path.relative_to(base).as_posix(), split_of(path.absolute().parent))
             for path in files
         ]
-        kept = [source for source in sources if split is None or source.split == split]
-        return sorted(kept, key=lambda source: source.key)
+        return sorted(of_split(sources, split), key=lambda source: source.key)
 
     def sniff(self, path: Path) -> bool:
         """Whether there is a scenario file at ``path`` or a few folders below it."""

@@ -57,7 +57,10 @@ class Draws:
         return options[-1]
 
 
-def pick(options: Array, number: Array, count: Array) -> Array:
-    """One of the first ``count`` entries of each row of ``options`` by a uniform number ``[n]``."""
-    chosen = np.minimum((number * count).astype(np.int64), count - 1)
-    return np.asarray(options[np.arange(len(options)), np.maximum(chosen, 0)])
+def pick(options: Array, share: Array, number: Array) -> Array:
+    """One entry of each row of ``options`` by a uniform number ``[n]``.
+
+    ``share`` has the probabilities of the entries added up along each row; the last is 1.
+    """
+    chosen = (number[:, None] >= share).sum(axis=1)
+    return np.asarray(options[np.arange(len(options)), chosen])

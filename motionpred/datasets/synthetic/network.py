@@ -33,6 +33,7 @@ class Network:
     limit: Array  # [S] m/s, from the road and from the tightest bend
     successor: Array  # [S, 4], -1 where there is none
     choices: Array  # [S] number of successors
+    share: Array  # [S, 4] how often each successor is taken, added up along the row
     left: Array  # [S] lane beside it that runs the same way, else -1
     right: Array  # [S]
 
@@ -63,7 +64,7 @@ class NetworkBuilder:
     def __init__(self) -> None:
         self._lines: list[Array] = []
         self._limits: list[float] = []
-        self._links: list[tuple[int, int]] = []
+        self._links: list[tuple[int, int, float]] = []
         self._beside: list[tuple[int, int]] = []
 
     def add(self, line: Array, limit: float) -> int:
@@ -72,9 +73,9 @@ class NetworkBuilder:
         self._limits.append(limit)
         return len(self._lines) - 1
 
-    def link(self, before: int, after: int) -> None:
-        """Let ``after`` follow ``before``."""
-        self._links.append((before, after))
+    def link(self, before: int, after: int, weight: float = 1.0) -> None:
+        """Let ``after`` follow ``before``, as often as ``weight`` says among its like."""
+        self._links.append((before, after, weight))
 
     def neighbours(self, left: int, right: int) -> None:
         """Let two lanes that run the same way lie side by side."""
@@ -100,9 +101,15 @@ class NetworkBuilder:
         limit = np.minimum(self._limits, np.sqrt(SIDEWAYS / np.maximum(sharpest, 1e-4)))
         successor = np.full((len(count), MOST_SUCCESSORS), -1, np.int64)
         choices = np.zeros(len(count), np.int64)
-        for before, after in self._links:
+        weight = np.zeros((len(count), MOST_SUCCESSORS))
+        for before, after, often in self._links:
             successor[before, choices[before]] = after
+            weight[before, choices[before]] = often
             choices[before] += 1
+        share = np.cumsum(weight, axis=1)
+        share /= np.maximum(share[:, -1:], 1e-9)
+        # Rounding must not leave a number that picks nothing.
+        share[np.arange(MOST_SUCCESSORS) >= choices[:, None] - 1] = 1.0
         left, right = np.full((2, len(count)), -1, np.int64)
         for one, other in self._beside:
             right[one], left[other] = other, one
@@ -116,6 +123,7 @@ class NetworkBuilder:
             limit=limit,
             successor=successor,
             choices=choices,
+            share=share,
             left=left,
             right=right,
         )

@@ -93,3 +93,13 @@ def test_sniff_finds_a_split_among_many_other_folders(dataset):
     for number in range(50):
         (dataset / f"a{number:02}").mkdir()
     assert Argoverse2().sniff(dataset)
+
+
+def test_a_split_keeps_sources_whose_path_does_not_tell_theirs(dataset):
+    (dataset / "val" / "b").rename(dataset / "b")
+    assert keys(dataset, "test") == ["b/scenario_b.parquet"]
+    assert keys(dataset, "train") == [
+        "b/scenario_b.parquet",
+        "train/a/scenario_a.parquet",
+        "train/c/scenario_c.parquet",
+    ]

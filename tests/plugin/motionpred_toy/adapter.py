@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from motionpred.datasets import Adapter, Source, split_of
+from motionpred.datasets import Adapter, Source, of_split, split_of
 from motionpred.errors import SceneError
 from motionpred.scene import Role, Scene, TimeSpec
 from motionpred.testing import make_scene, make_tracks
@@ -30,7 +30,7 @@ class Toy(Adapter):
         sources = [
             Source(path, path.relative_to(root).as_posix(), split_of(path.parent)) for path in files
         ]
-        return [source for source in sources if split in (None, source.split)]
+        return of_split(sources, split)
 
     def sniff(self, path: Path) -> bool:
         path = Path(path)
