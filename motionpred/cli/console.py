@@ -44,9 +44,15 @@ def warn(text: str) -> None:
     err.print(f"warning: {text}", style="yellow", highlight=False, soft_wrap=True, markup=False)
 
 
+def shown(path: Path) -> Path:
+    """The path as the user would type it: relative where it lies below the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
+
+
 def wrote(path: Path, what: str = "") -> None:
     """Say that a file or folder is there now."""
-    say(f"wrote {path}" + (f" ({what})" if what else ""))
+    say(f"wrote {shown(path)}" + (f" ({what})" if what else ""))
 
 
 def then(*commands: str) -> None:

@@ -13,14 +13,14 @@ from motionpred.cli.console import say, then, wrote
 
 NAME = "demo"
 
-_SCENES = {"train": 12, "val": 3}
+_SCENES = {"train": 48, "val": 6}
 
 
 def command(
     out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("demo"),
-    steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 300,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 600,
 ) -> None:
-    """Raw files, store, training, figures, forecasts, picture: every step in a few minutes.
+    """Raw files, store, training, figures, forecasts, picture: the whole chain in minutes.
 
     The scenes are made by hand and written in the Argoverse 2 layout, so each step is the command
     that you would run on the real files.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from motionpred.cli.console import say, table, then, wrote
+from motionpred.cli.console import say, shown, table, then, wrote
 
 NAME = "train"
 
@@ -36,5 +36,5 @@ def run(overrides: list[str]) -> Path:
     say(f"{result.steps} steps on {result.scenes} scenes")
     wrote(result.run, "run folder: settings, log")
     wrote(result.bundle, "model bundle")
-    then(f"motionpred evaluate {config.store_paths[0]} {result.bundle}")
-    return result.bundle
+    then(f"motionpred evaluate {shown(config.store_paths[0])} {shown(result.bundle)}")
+    return shown(result.bundle)

@@ -13,6 +13,18 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+# Sizes of a batch are rounded up to these; at least one group is there, so that an empty map is a
+# masked dummy.
+AGENT_GROUP = 8
+MAP_GROUP = 32
+EDGE_GROUP = 32
+
+
+def padded_size(count: int, group: int) -> int:
+    """``count`` rounded up to whole groups, at least one."""
+    return max(-(-count // group), 1) * group
+
+
 # Names under which a batch counts what is not in it.
 DROPPED = (
     "agents",  # beyond max_agents

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from motionpred.errors import ConfigError
-from motionpred.graph.arrays import Array, SceneArrays
+from motionpred.graph.arrays import (
+    AGENT_GROUP,
+    EDGE_GROUP,
+    MAP_GROUP,
+    Array,
+    SceneArrays,
+    padded_size,
+)
 from motionpred.graph.batch import SceneBatch, Steps
-from motionpred.graph.encode import encode
+from motionpred.graph.blocks import allocate
+from motionpred.graph.encode import encode_all
 from motionpred.graph.options import BatchOptions
 from motionpred.scene import Scene, TimeSpec
-
-# Sizes are rounded up to these, and at least one group is there: an empty map is a masked dummy.
-AGENT_GROUP = 8
-MAP_GROUP = 32
-EDGE_GROUP = 32
 
 # Padded fields and what their second axis counts.
 _PADDED = {
@@ -41,15 +42,20 @@ _PADDED = {
     "lane_edges": "edges",
 }
 _FILL = {"lane_edges": -1}
-_ALIGNMENT = 16  # bytes, a multiple of every item size
 _SMALL = 8192  # bytes of a row; below it one fill of all rows costs less than one for each tail
 
 
 def collate_scenes(
     scenes: Iterable[Scene], time: TimeSpec, options: BatchOptions | None = None
 ) -> SceneBatch:
-    """Scenes as one batch: :func:`encode` and :func:`collate` in one step."""
-    return collate([encode(scene, time, options) for scene in scenes])
+    """Scenes as one batch: :func:`encode` and :func:`collate` in one step, at less cost.
+
+    Raises:
+        ConfigError: as those two.
+    """
+    scenes = list(scenes)
+    _check_any(scenes)
+    return _batch(*encode_all(scenes, time, options))
 
 
 def collate(scenes: Sequence[SceneArrays]) -> SceneBatch:
@@ -58,15 +64,21 @@ def collate(scenes: Sequence[SceneArrays]) -> SceneBatch:
     Raises:
         ConfigError: no scene at all, or scenes encoded with different steps or map points.
     """
-    if not scenes:
-        raise ConfigError("a batch needs at least one scene")
+    _check_any(scenes)
     _check_layout(scenes)
+    return _batch(scenes, {})
+
+
+def _batch(scenes: Sequence[SceneArrays], states: Mapping[str, Array]) -> SceneBatch:
+    """The batch; fields that ``states`` has already are not padded again."""
     sizes = {
-        "agents": _rounded(max(len(s.track_key) for s in scenes), AGENT_GROUP),
-        "map": _rounded(max(len(s.map_pose) for s in scenes), MAP_GROUP),
-        "edges": _rounded(max(len(s.lane_edges) for s in scenes), EDGE_GROUP),
+        "agents": padded_size(max(len(s.track_key) for s in scenes), AGENT_GROUP),
+        "map": padded_size(max(len(s.map_pose) for s in scenes), MAP_GROUP),
+        "edges": padded_size(max(len(s.lane_edges) for s in scenes), EDGE_GROUP),
     }
-    padded = _padded(scenes, {name: sizes[group] for name, group in _PADDED.items()})
+    wanted = {name: sizes[group] for name, group in _PADDED.items() if name not in states}
+    arrays = {**states, **_padded(scenes, wanted)}
+    padded = {name: torch.from_numpy(values) for name, values in arrays.items()}
     dropped: Counter[str] = Counter()
     for scene in scenes:
         dropped.update(scene.dropped)
@@ -85,30 +97,15 @@ def collate(scenes: Sequence[SceneArrays]) -> SceneBatch:
     )
 
 
-def _rounded(count: int, group: int) -> int:
-    return max(-(-count // group), 1) * group
-
-
-def _padded(scenes: Sequence[SceneArrays], sizes: dict[str, int]) -> dict[str, Tensor]:
-    """Fields ``[B, size, ...]`` by name, all in one block of memory, padded with 0 or -1.
-
-    One block of several megabytes is taken from and given back to the system as a whole; many
-    smaller ones cost more in page faults than in copying.
-    """
-    layouts, end = {}, 0
-    for name, size in sizes.items():
-        first = getattr(scenes[0], name)
-        shape = (len(scenes), size, *first.shape[1:])
-        stop = end + math.prod(shape) * first.itemsize
-        layouts[name] = (slice(end, stop), first.dtype, shape)
-        end = -(-stop // _ALIGNMENT) * _ALIGNMENT
-    block = np.empty(end, np.uint8)
-    fields = {}
-    for name, (place, dtype, shape) in layouts.items():
-        field = block[place].view(dtype).reshape(shape)
+def _padded(scenes: Sequence[SceneArrays], sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Fields ``[B, size, ...]`` by name, padded with 0 or -1."""
+    firsts = {name: getattr(scenes[0], name) for name in sizes}
+    padded = allocate(
+        {n: ((len(scenes), sizes[n], *a.shape[1:]), a.dtype) for n, a in firsts.items()}
+    )
+    for name, field in padded.items():
         _fill(field, [getattr(scene, name) for scene in scenes], _FILL.get(name, 0))
-        fields[name] = torch.from_numpy(field)
-    return fields
+    return padded
 
 
 def _fill(field: Array, parts: list[Array], padding: int) -> None:
@@ -121,6 +118,11 @@ def _fill(field: Array, parts: list[Array], padding: int) -> None:
         row[:count] = part
         if not small and count < len(row):
             row[count:] = padding
+
+
+def _check_any(scenes: Sequence[object]) -> None:
+    if not scenes:
+        raise ConfigError("a batch needs at least one scene")
 
 
 def _check_layout(scenes: Sequence[SceneArrays]) -> None:

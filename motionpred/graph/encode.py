@@ -7,6 +7,7 @@ that both are equal.) Shapes: A agents, H history steps, F future steps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,11 @@ import numpy.typing as npt
 
 from motionpred.errors import ConfigError
 from motionpred.geometry.kinematics import last_valid
-from motionpred.graph.arrays import DROPPED, SceneArrays
+from motionpred.graph.arrays import AGENT_GROUP, DROPPED, SceneArrays, padded_size
 from motionpred.graph.batch import FLAGS, STATE
+from motionpred.graph.blocks import Layout, allocate
 from motionpred.graph.keys import stable_key, stable_keys
-from motionpred.graph.map_pieces import TIE, encode_map
+from motionpred.graph.map_pieces import TIE, MapPieces, MapQuery, encode_maps
 from motionpred.graph.options import BatchOptions
 from motionpred.scene import AgentType, RoadMap, Role, Scene, TimeSpec, Tracks
 
@@ -37,26 +39,47 @@ def encode(scene: Scene, time: TimeSpec, options: BatchOptions | None = None) ->
     Raises:
         ConfigError: ``scene.dt`` is not ``time.dt`` (within 2 %).
     """
+    return encode_all([scene], time, options)[0][0]
+
+
+def encode_all(
+    scenes: Sequence[Scene], time: TimeSpec, options: BatchOptions | None = None
+) -> tuple[list[SceneArrays], dict[str, Array]]:
+    """Several scenes as :func:`encode` does them, and their states padded to one size.
+
+    The state and flag arrays of the scenes are views of the padded ones, by the same names.
+    """
     options = options or BatchOptions()
-    _check_clock(scene, time)
-    window = _Window.of(scene, time)
+    for scene in scenes:
+        _check_clock(scene, time)
+    windows = [_Window.of(scene, time) for scene in scenes]
+    agents = [
+        _choose_agents(scene.tracks, window, options)
+        for scene, window in zip(scenes, windows, strict=True)
+    ]
+    queries = [_map_query(scene, chosen) for scene, chosen in zip(scenes, agents, strict=True)]
+    pieces = encode_maps(queries, options)
+    states = _padded_states([len(chosen.rows) for chosen in agents], time)
+    rows = []
+    for place, scene in enumerate(scenes):
+        window, chosen, origin = windows[place], agents[place], queries[place].origin
+        own = {name: values[place, : len(chosen.rows)] for name, values in states.items()}
+        _write_steps(scene.tracks, chosen.rows, window, origin, own)
+        rows.append(_arrays(scene, time, window, chosen, origin, pieces[place], own))
+    return rows, states
+
+
+def _arrays(
+    scene: Scene,
+    time: TimeSpec,
+    window: _Window,
+    agents: _Agents,
+    origin: Array,
+    pieces: MapPieces,
+    states: dict[str, Array],
+) -> SceneArrays:
     tracks = scene.tracks
-    agents = _choose_agents(tracks, window, options)
-    world = tracks.position[agents.rows, agents.last, :2]
-    origin = _origin(world, agents.at_now, scene.map)
-    anchors = world - origin
-    if agents.predict.any():
-        anchors = anchors[agents.predict]
-    signals = scene.signals
-    pieces = encode_map(
-        scene.map,
-        (signals.lane, signals.state[:, scene.now]),
-        origin,
-        anchors if len(anchors) else np.zeros((1, 2)),
-        options,
-    )
-    state, flags = _steps(tracks, agents.rows, window, time.steps, origin)
-    stamps = _stamps(scene.time[window.first : scene.now + 1], window.front, time.dt)
+    stamps = _stamps(scene.time[window.first : window.now + 1], window.front, time.dt)
     last = agents.last - window.first + window.front
     track_id = tracks.track_id[agents.rows]
     return SceneArrays(
@@ -66,9 +89,7 @@ def encode(scene: Scene, time: TimeSpec, options: BatchOptions | None = None) ->
         track_key=stable_keys(track_id.tolist()),
         origin=origin,
         time=stamps.astype(np.float32),
-        history_state=state[:, : time.history],
-        history_flags=flags[:, : time.history],
-        pose=state[np.arange(len(last)), last, :3],
+        pose=states["history_state"][np.arange(len(last)), last, :3],
         age=(stamps[-1] - stamps[last]).astype(np.float32),
         type=tracks.type[agents.rows].astype(np.int64),
         roles=tracks.roles[agents.rows].astype(np.int64),
@@ -78,8 +99,6 @@ def encode(scene: Scene, time: TimeSpec, options: BatchOptions | None = None) ->
         map_category=pieces.category,
         map_attributes=pieces.attributes,
         lane_edges=pieces.edges,
-        target_state=state[:, time.history :],
-        target_flags=flags[:, time.history :],
         dropped=_counts(
             agents=agents.cut,
             agents_missing_at_now=len(agents.rows) - int(agents.at_now.sum()),
@@ -91,7 +110,36 @@ def encode(scene: Scene, time: TimeSpec, options: BatchOptions | None = None) ->
             history_cropped=window.first,
             future_cropped=len(scene.time) - window.stop,
         ),
+        **states,
     )
+
+
+def _map_query(scene: Scene, agents: _Agents) -> MapQuery:
+    """The origin of the scene frame, and the map around the predicted agents."""
+    world = scene.tracks.position[agents.rows, agents.last, :2]
+    origin = _origin(world, agents.at_now, scene.map)
+    anchors = world - origin
+    if agents.predict.any():
+        anchors = anchors[agents.predict]
+    return MapQuery(
+        road=scene.map,
+        signals=(scene.signals.lane, scene.signals.state[:, scene.now]),
+        origin=origin,
+        anchors=anchors if len(anchors) else np.zeros((1, 2)),
+    )
+
+
+def _padded_states(agents: list[int], time: TimeSpec) -> dict[str, Array]:
+    """Zeros for the states and flags of scenes of so many agents."""
+    shape = (len(agents), padded_size(max(agents), AGENT_GROUP))
+    layouts: dict[str, Layout] = {}
+    for part, steps in (("history", time.history), ("target", time.future)):
+        layouts[f"{part}_state"] = ((*shape, steps, STATE), np.dtype(np.float32))
+        layouts[f"{part}_flags"] = ((*shape, steps, FLAGS), np.dtype(bool))
+    states = allocate(layouts)
+    for values in states.values():
+        values[...] = 0
+    return states
 
 
 class _Window(NamedTuple):
@@ -200,26 +248,21 @@ def _stamps(recorded: Array, front: int, dt: float) -> Array:
     return np.asarray(recorded - recorded[-1])
 
 
-def _steps(
-    tracks: Tracks, rows: Array, window: _Window, count: int, origin: Array
-) -> tuple[Array, Array]:
-    """States ``[A, count, 8]`` and flags ``[A, count, 3]`` of the tracks at ``rows``.
+def _write_steps(
+    tracks: Tracks, rows: Array, window: _Window, origin: Array, states: dict[str, Array]
+) -> None:
+    """Write the valid states of the tracks at ``rows`` into arrays of zeros.
 
-    Everything else is 0: what is stored where a state is invalid is not copied.
+    What is stored where a state is invalid is not copied.
     """
-    state = np.zeros((len(rows), count, STATE), np.float32)
-    flags = np.zeros((len(rows), count, FLAGS), bool)
     steps = slice(window.first, window.stop)
-    there = slice(window.front, window.front + window.stop - window.first)
 
     def chosen(values: Array) -> Array:
         return values[:, steps].take(rows, axis=0)
 
     valid = chosen(tracks.valid)
     moving = chosen(tracks.velocity_valid) & valid
-    flags[:, there, 0] = valid
-    flags[:, there, 1] = chosen(tracks.measured) & valid
-    flags[:, there, 2] = moving
+    measured = chosen(tracks.measured) & valid
     position, heading = chosen(tracks.position), chosen(tracks.heading)
     velocity, size = chosen(tracks.velocity), chosen(tracks.size)
     # One column at a time: numpy is slow along axes of two or three.
@@ -233,9 +276,18 @@ def _steps(
         (size[..., 1], valid),
         (size[..., 2], valid),
     )
-    for column, (values, mask) in enumerate(columns):
-        np.copyto(state[:, there, column], values, where=mask, casting="same_kind")
-    return state, flags
+    past = window.now + 1 - window.first
+    for part, front, own in (
+        ("history", window.front, slice(0, past)),
+        ("target", 0, slice(past, None)),
+    ):
+        there = slice(front, front + valid[:, own].shape[1])
+        state = states[f"{part}_state"][:, there]
+        for column, (values, mask) in enumerate(columns):
+            np.copyto(state[..., column], values[:, own], where=mask[:, own], casting="same_kind")
+        flags = states[f"{part}_flags"][:, there]
+        for column, mask in enumerate((valid, measured, moving)):
+            flags[..., column] = mask[:, own]
 
 
 def _counts(**counts: int) -> dict[str, int]:

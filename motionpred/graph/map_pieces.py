@@ -5,8 +5,9 @@ Shapes: M map polylines, N kept pieces, P points a piece, E kept links.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,37 +38,58 @@ class MapPieces:
     lanes: int  # lanes among the kept pieces
 
 
-def encode_map(
-    road: RoadMap,
-    signals: tuple[Array, Array],
-    origin: Array,
-    anchors: Array,
-    options: BatchOptions,
-) -> MapPieces:
-    """The pieces near ``anchors`` ``[n, 2]`` (scene frame, metres), in the order of the map.
+class MapQuery(NamedTuple):
+    """What of a map is wanted."""
 
-    ``signals``: lanes ``[S]`` and their states at ``now`` ``[S]``. ``origin`` ``[2]`` is subtracted
-    in float64.
+    road: RoadMap
+    signals: tuple[Array, Array]  # lanes [S] and their states at now [S]
+    origin: Array  # [2] float64, metres, world frame
+    anchors: Array  # [n, 2] metres, scene frame; pieces near one of them are kept
+
+
+def encode_maps(queries: Sequence[MapQuery], options: BatchOptions) -> list[MapPieces]:
+    """The pieces near the anchors of each query, in the order of its map.
+
+    The polylines of all queries are sampled at once. Origins are subtracted in float64.
     """
     wanted = np.zeros(len(MapKind), bool)
     wanted[list(options.map_kinds)] = True
-    chosen = np.flatnonzero(wanted[road.kind])
-    kind = road.kind[chosen]
-    points, start = take(road.points, road.start, chosen, closed=_CLOSED[kind])
-    points = resample(points[:, :2] - origin, start, options.map_points)
-    near = _within(points, anchors, options.map_radius)
+    chosen, lines, starts, end = [], [], [np.zeros(1, np.int64)], 0
+    for query in queries:
+        road = query.road
+        index = np.flatnonzero(wanted[road.kind])
+        flat, start = take(road.points, road.start, index, closed=_CLOSED[road.kind[index]])
+        chosen.append(index)
+        lines.append(flat[:, :2] - query.origin)
+        starts.append(start[1:] + end)
+        end += len(flat)
+    points = resample(np.concatenate(lines), np.concatenate(starts), options.map_points)
+    poses = _poses(points).astype(np.float32)
+    stops = np.cumsum([len(index) for index in chosen])
+    result = []
+    for query, index, stop in zip(queries, chosen, stops, strict=True):
+        own = slice(stop - len(index), stop)
+        result.append(_pieces(query, index, points[own], poses[own], options))
+    return result
+
+
+def _pieces(
+    query: MapQuery, chosen: Array, points: Array, poses: Array, options: BatchOptions
+) -> MapPieces:
+    """Those of the ``chosen`` polylines that are near enough and few enough."""
+    road = query.road
+    near = _within(points, query.anchors, options.map_radius)
     far = len(chosen) - len(near)
     cut = 0
     if options.max_map is not None and len(near) > options.max_map:
         cut = len(near) - options.max_map
-        near = near[
-            _nearest(points[near], anchors, road.polyline_id[chosen[near]], options.max_map)
-        ]
-    points, kept = points.take(near, axis=0), chosen[near]
+        names = road.polyline_id[chosen[near]]
+        near = near[_nearest(points[near], query.anchors, names, options.max_map)]
+    kept = chosen[near]
     return MapPieces(
-        points=points.astype(np.float32),
-        pose=_poses(points).astype(np.float32),
-        category=_categories(road, signals, kept),
+        points=points[near].astype(np.float32),
+        pose=poses[near],
+        category=_categories(road, query.signals, kept),
         attributes=_columns((road.width, road.speed_limit), kept, np.float32),
         edges=_links(road, kept),
         far=far,

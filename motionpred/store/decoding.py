@@ -10,15 +10,30 @@ import numpy as np
 import numpy.typing as npt
 
 from motionpred.scene import FieldSource, RoadMap, Scene, Signals, Tracks
-from motionpred.store.layout import COLUMN, LISTS
+from motionpred.store.layout import COLUMN, LISTS, SCALARS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Array = npt.NDArray[Any]
 
+
+def _places() -> dict[str, int]:
+    """Where the buffers of every column begin in the flat list of a whole batch.
+
+    A batch as one struct has a mask; a text has mask, offsets and letters, a number mask and
+    values, and a list has mask and offsets before those of what is in it.
+    """
+    place, places = 1, {}
+    for name, kind in [*SCALARS.items(), *LISTS.items()]:
+        places[name] = place
+        place += (2 if name in LISTS else 0) + (3 if kind == "string" else 2)
+    return places
+
+
+_PLACE = _places()
 _NUMBERS = {
-    name: (COLUMN[name], np.dtype(kind))
+    name: (_PLACE[name], np.dtype(kind))
     for name, kind in LISTS.items()
     if kind not in ("string", "bool")
 }
@@ -71,21 +86,25 @@ class _Row:
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self._batch = batch
+        # One call for all buffers: asking column by column takes as long as all the rest.
+        self._buffers = batch.to_struct_array().buffers()
 
     def scalar(self, name: str) -> Any:
         return self._batch.column(COLUMN[name])[0].as_py()
 
     def is_null(self, name: str) -> bool:
-        return bool(self._batch.column(COLUMN[name]).null_count)
+        mask = self._buffers[_PLACE[name]]
+        return bool(mask) and not mask[0] & 1
 
     def array(self, name: str) -> Array:
         place, dtype = _NUMBERS[name]
-        column = self._batch.column(place)
-        data = None if column.null_count else column.buffers()[-1]
-        return np.frombuffer(data, dtype) if data else np.zeros(0, dtype)
+        data = self._buffers[place + 3]
+        if not data or self.is_null(name):
+            return np.zeros(0, dtype)
+        return np.frombuffer(data, dtype)
 
     def bits(self, name: str, count: int) -> Array:
-        data = self._batch.column(COLUMN[name]).buffers()[-1]
+        data = self._buffers[_PLACE[name] + 3]
         if not data and not count:
             return np.zeros(0, np.bool_)
         packed = np.frombuffer(data, np.uint8)
@@ -100,14 +119,14 @@ class _Row:
 
     def text(self, name: str, width: int) -> Array:
         """Texts as a numpy array of ``width`` characters."""
-        column = self._batch.column(COLUMN[name])
-        _, _, _, offsets, data = column.buffers()
+        place = _PLACE[name]
+        offsets, data = self._buffers[place + 3 : place + 5]
         edges = np.frombuffer(offsets, np.int32) if offsets else np.zeros(1, np.int32)
         if len(edges) <= 1 or not data:
             return np.zeros(max(len(edges) - 1, 0), f"<U{width}")
         letters = bytes(data)
         if not letters.isascii():
-            return np.array(column[0].as_py(), f"<U{width}")
+            return np.array(self.scalar(name), f"<U{width}")
         # Plain ASCII: one byte is one character, which numpy keeps in four.
         codes = np.zeros((len(edges) - 1, max(width, 1)), np.uint32)
         inside = np.arange(codes.shape[1]) < (edges[1:] - edges[:-1])[:, None]

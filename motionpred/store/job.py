@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -118,5 +119,9 @@ def finished_record(out: Path, plan: ShardPlan) -> ShardRecord | None:
 
 def finished_records(out: Path) -> list[ShardRecord]:
     """Records of every finished shard of an unfinished store, in order."""
-    records = [ShardRecord.load(path) for path in sorted((out / BUILD).glob("shard-*.arrow.json"))]
+    records = []
+    for path in sorted((out / BUILD).glob("shard-*.arrow.json")):
+        # The run may finish the store, and remove what lies here, while we look.
+        with contextlib.suppress(FileNotFoundError):
+            records.append(ShardRecord.load(path))
     return [r for r in records if r.shard is None or (out / r.shard.name).exists()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from motionpred.datasets import Adapter
-from motionpred.errors import ConfigError
+from motionpred.errors import ConfigError, StoreError
 from motionpred.registry import nearest
 from motionpred.store.disk import DiskFullError, disk_full, is_disk_full
 from motionpred.store.engines import Engine, get_engine
@@ -26,6 +26,7 @@ from motionpred.store.lock import exclusive
 from motionpred.store.manifest import MANIFEST, Manifest
 from motionpred.store.plan import LOCK, Plan, check_folder, clear_build, clear_store, drop_parts
 from motionpred.store.progress import Meter, PrepareProgress
+from motionpred.store.raw import find_sources
 from motionpred.store.selection import Selection
 from motionpred.store.shard import COMPRESSIONS
 
@@ -86,12 +87,15 @@ def prepare(
     build = get_engine(engine)
     selection = Selection.of(split, ids, limit, filter)
     check_folder(out)
-    sources = selection.narrow(adapter.find(root, selection.split))
+    sources = find_sources(adapter, root, selection)
     plan = Plan.of(adapter, sources, selection, compression, shard_size)
     job = BuildJob(adapter, root, out, selection, compression, on_error == "stop")
     meter = Meter(out, len(sources), selection.limit, progress)
     created = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_writable(out, error) from error
     try:
         with exclusive(out / LOCK):
             manifest = _continue(job, plan, plan.shards(sources), build, workers, meter)
@@ -100,6 +104,12 @@ def prepare(
             with contextlib.suppress(OSError):  # not empty: there is something to continue from
                 out.rmdir()
     return _report(out, manifest, meter.counts)
+
+
+def _not_writable(out: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"cannot be written: {error}", file=out, remedy="Check the path, its permissions and disk"
+    )
 
 
 def _check_choices(compression: str | None, on_error: str, workers: int) -> None:
@@ -142,7 +152,7 @@ def _continue(
         raise
     except (OSError, DiskFullError) as error:
         if isinstance(error, OSError) and not is_disk_full(error):
-            raise
+            raise _not_writable(out, error) from error
         if not drop_parts(out, shards):
             clear_store(out, shards)
         if isinstance(error, OSError):

@@ -1,12 +1,39 @@
-"""Scenes of one source of raw files, each checked; whatever goes wrong becomes a SceneError."""
+"""Raw files: which sources a selection needs, and their scenes, each checked."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 
 from motionpred.datasets import Adapter, Source
-from motionpred.errors import MotionpredError, SceneError
+from motionpred.errors import ConfigError, MotionpredError, SceneError
 from motionpred.scene import Scene
+from motionpred.store.selection import Selection
+
+
+def find_sources(adapter: Adapter, root: Path, selection: Selection) -> list[Source]:
+    """The sources below ``root`` that can hold selected scenes.
+
+    Where no folder is of the wanted split, those whose path says nothing are taken: then each
+    scene tells (``test`` is what has no future).
+
+    Raises:
+        SceneError: ``root`` does not exist or holds nothing of this layout.
+        ConfigError: nothing is of the wanted split; ids that have no source.
+    """
+    found = adapter.find(root, selection.split)
+    if not found and selection.split is not None:
+        everything = adapter.find(root)
+        found = [source for source in everything if not source.split]
+        if not found:
+            splits = sorted({source.split for source in everything})
+            raise ConfigError(
+                f"there is nothing of split {selection.split!r}",
+                file=root,
+                field="split",
+                remedy=f"There is {', '.join(splits)}",
+            )
+    return selection.narrow(found)
 
 
 def checked_scenes(

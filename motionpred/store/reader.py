@@ -128,7 +128,7 @@ class Store:
     def failures(self) -> list[Failure]:
         """The scenes that could not be prepared, and why."""
         if self._partial:
-            return [f for record in finished_records(self.path) for f in record.failures]
+            return [failure for record in self._records for failure in record.failures]
         path = self.path / FAILURES
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
@@ -167,15 +167,21 @@ class Store:
         return dict(manifest.files)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "_partial": self._partial}
+        # What is finished of an unfinished store is the same for all that share this object.
+        records = {"_records": self._records} if self._partial else {}
+        return {"path": self.path, "_partial": self._partial, **records}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _open={})
 
     @cached_property
+    def _records(self) -> list[ShardRecord]:
+        return finished_records(self.path)
+
+    @cached_property
     def _index(self) -> _Index:
         if self._partial:
-            return _Index.of_records(finished_records(self.path))
+            return _Index.of_records(self._records)
         return _Index.load(self.path / INDEX, len(self._shards))
 
     @cached_property
@@ -185,7 +191,7 @@ class Store:
     @cached_property
     def _shards(self) -> tuple[ShardInfo, ...]:
         if self._partial:
-            return tuple(r.shard for r in finished_records(self.path) if r.shard is not None)
+            return tuple(r.shard for r in self._records if r.shard is not None)
         return self.manifest.shards
 
     def _read(self, shard: int, row: int, place: int) -> Scene:

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from motionpred.datasets import Adapter, detect, get_adapter
 from motionpred.errors import ConfigError, SceneError, StoreError
 from motionpred.scene import Scene
-from motionpred.store.raw import checked_scenes
+from motionpred.store.raw import checked_scenes, find_sources
 from motionpred.store.reader import Store
 from motionpred.store.selection import Seen, Selection, missing_ids
 
@@ -124,7 +124,7 @@ def _stream_store(
 def _from_raw(
     adapter: Adapter, path: Path, selection: Selection
 ) -> Iterator[Scene | SceneError | StoreError]:
-    sources = selection.narrow(adapter.find(path, selection.split))
+    sources = find_sources(adapter, path, selection)
 
     def stream() -> Iterator[Scene | SceneError | StoreError]:
         seen = Seen(selection)

@@ -127,6 +127,21 @@ def test_a_scene_is_the_same_alone_and_at_any_place_of_any_batch(mates, place):
     assert_same(rows(batch, place), rows(alone, 0))
 
 
+def test_encoding_scenes_one_by_one_or_together_gives_the_same_batch():
+    scenes = [crowd(3, "a", pieces=40), crossing_scene("b", steps=9, now=4), crowd(0, "c")]
+    together = collate_scenes(iter(scenes), SMALL)
+    apart = collate([encode(scene, SMALL) for scene in scenes])
+    assert_same(dict(together.tensors()), dict(apart.tensors()))
+    assert together.dropped == apart.dropped
+
+
+def test_tensors_are_contiguous_and_history_shares_nothing_with_the_target():
+    batch = collate_scenes([crossing_scene()], CLOCK)
+    assert all(tensor.is_contiguous() for _, tensor in batch.tensors())
+    batch.target.state.fill_(7)
+    assert not (batch.history.state == 7).any()
+
+
 def test_a_scene_without_agents_and_map_is_legal():
     batch = collate_scenes([crowd(0)], SMALL)
     assert not batch.agent_mask.any()
@@ -141,8 +156,9 @@ def test_counts_of_what_was_cut_are_added_up():
 
 
 def test_scenes_of_different_layouts_and_no_scenes_are_refused():
-    with pytest.raises(ConfigError, match="at least one"):
-        collate([])
+    for make in (lambda: collate([]), lambda: collate_scenes([], SMALL)):
+        with pytest.raises(ConfigError, match="at least one"):
+            make()
     with pytest.raises(ConfigError, match=r"\(5, 4, 20\) and \(5, 3, 20\)"):
         collate([encode(crowd(1, "a"), TimeSpec(0.1, 5, 3)), encode(crowd(1, "b"), SMALL)])
 

@@ -1,8 +1,9 @@
 """A dataset of tiny text files, for tests of the store: each names the scenes that are in it.
 
-A file ``*.crossing`` has one word per scene: a seed, ``tiny`` (two agents, five steps), ``broken``
-(a SceneError), ``crash`` (a fault of the adapter), or ``invalid`` (a scene that breaks the
-contract). Scenes are called after the file, with ``#0``, ``#1`` ... where it holds more than one.
+A file ``*.crossing`` has one word per scene: a seed, ``tiny`` (two agents, five steps),
+``unlabelled`` (no future), ``broken`` (a SceneError), ``crash`` (a fault of the adapter), or
+``invalid`` (a scene that breaks the contract). Scenes are called after the file, with ``#0``,
+``#1`` ... where it holds more than one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class CrossingFiles(Adapter):
         keys = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.crossing"))
         sources = [Source(root / key, key, split_of(Path(key))) for key in keys]
         found = [source for source in sources if split in (None, source.split)]
-        if not found:
+        if not sources:
             raise SceneError("holds no crossing", file=root)
         return found
 
@@ -52,6 +53,8 @@ class CrossingFiles(Adapter):
             return replace(tiny_scene(), scene_id=name)
         if word == "crash":
             raise ZeroDivisionError("division by zero")
+        if word == "unlabelled":
+            return replace(crossing_scene(name, steps=50), split=source.split or "test")
         scene = crossing_scene(name, seed=0 if word == "invalid" else int(word))
         city = ("austin", "miami")[sum(map(ord, name)) % 2]
         scene = replace(scene, split=source.split, info={**scene.info, "city": city})

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from crossing_files import CrossingFiles
 
-from motionpred.datasets import Source
+from motionpred.datasets import Source, get_adapter
 from motionpred.errors import SceneError
 from motionpred.scene import EdgeKind, FieldSource, MapKind, Scene, Signals, SignalState, Tracks
 from motionpred.store import Store, prepare
@@ -125,6 +125,22 @@ def test_a_scene_comes_back_bit_for_bit(tmp_path, name, compression):
     (found,) = through_a_store(tmp_path, SCENES[name], compression=compression)
     assert_same(found, SCENES[name])
     found.validate()
+
+
+@pytest.mark.parametrize(("compression", "most"), [(None, 0.75), ("zstd", 0.4)])
+def test_real_scenes_come_back_bit_for_bit_in_less_space(
+    argoverse2_root, tmp_path, compression, most
+):
+    adapter = get_adapter("argoverse2")
+    report = prepare(adapter, argoverse2_root, tmp_path / "store", compression=compression)
+    sources = adapter.find(argoverse2_root)
+    assert report.scenes == len(sources)
+    raw_bytes = 0
+    for source, found in zip(sources, Store(report.path), strict=True):
+        (wanted,) = adapter.read(source)
+        assert_same(found, wanted)
+        raw_bytes += sum(path.stat().st_size for path in source.path.parent.iterdir())
+    assert report.bytes <= most * raw_bytes
 
 
 def test_centimetre_points_come_back_as_the_nearest_float_and_others_untouched(tmp_path):

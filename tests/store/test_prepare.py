@@ -151,6 +151,12 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
         prepare(CrossingFiles(), raw, raw)
 
 
+def test_a_place_that_cannot_be_written_is_an_error_of_ours(tmp_path):
+    raw = write_crossings(tmp_path / "raw", 1)
+    with pytest.raises(StoreError, match=r"cannot be written.*permissions"):
+        prepare(CrossingFiles(), raw, raw / "0000.crossing" / "store")
+
+
 def test_a_scene_id_that_comes_twice_is_kept_once_and_listed(tmp_path):
     raw = write_crossings(tmp_path / "raw", {"train/x": "1", "val/x": "2", "val/y": "3"})
     report = prepare(CrossingFiles(), raw, tmp_path / "out")
@@ -168,7 +174,7 @@ def test_no_scene_at_all_is_an_empty_store_with_its_failures(tmp_path):
 
 
 def test_one_worker_and_two_make_the_same_bytes(tmp_path):
-    raw = write_crossings(tmp_path / "raw", {f"{i:02d}": f"{i} broken" for i in range(20)})
+    raw = write_crossings(tmp_path / "AV2 väl", {f"{i:02d}": f"{i} broken" for i in range(20)})
     prepare(CrossingFiles(), raw, tmp_path / "one")
     report = prepare(CrossingFiles(), raw, tmp_path / "two", workers=2)
     assert (report.scenes, report.built, report.failed) == (20, 20, 20)

@@ -131,6 +131,21 @@ def test_a_pickled_store_holds_no_map_and_opens_its_own(store):
     assert store[1].scene_id == "1"
 
 
+def test_an_unfinished_store_can_be_looked_into_and_stays_as_it_was_when_opened(tmp_path):
+    raw = write_crossings(tmp_path / "raw", 9)
+    opened = []
+
+    def look(progress):
+        if progress.scenes == 4 and not opened:
+            opened.append(Store(tmp_path / "out", allow_partial=True))
+            assert len(opened[0]) == 3
+
+    prepare(CrossingFiles(), raw, tmp_path / "out", shard_size=3, progress=look)
+    copy = pickle.loads(pickle.dumps(opened[0]))  # noqa: S301 - our own bytes
+    assert copy.scene_ids == opened[0].scene_ids == ["0000", "0001", "0002"]
+    assert copy[2].scene_id == "0002"
+
+
 def positions(store: Store, places: list[int]) -> list[float]:
     return [float(store[place].tracks.position.sum()) for place in places]
 

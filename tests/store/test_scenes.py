@@ -132,6 +132,18 @@ def test_an_id_shows_in_a_key_as_a_whole_word_only(tmp_path, key, shown):
     assert narrowed == (sources[:1] if shown else sources)
 
 
+def test_a_split_that_is_not_there_is_refused_and_what_there_is_named(tmp_path, adapter):
+    raw = write_crossings(tmp_path / "raw", {"train/a": "1", "val/b": "2"})
+    with pytest.raises(ConfigError, match=r"nothing of split 'test'.*There is train, val"):
+        read_scenes(raw, split="test")
+
+
+def test_where_no_folder_tells_the_split_each_scene_does(tmp_path, adapter):
+    raw = write_crossings(tmp_path / "raw", {"a": "1", "b": "unlabelled"})
+    assert ids(read_scenes(raw, split="test")) == ["b"]
+    assert prepare(adapter, raw, tmp_path / "out", split="test").scenes == 1
+
+
 def test_a_broken_scene_ends_the_stream_or_comes_as_its_error(tmp_path, adapter):
     raw = write_crossings(tmp_path / "raw", {"a": "1", "b": "broken", "c": "crash", "d": "2"})
     stream = read_scenes(raw)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from motionpred.datasets.synthetic.draws import Draws
 from motionpred.datasets.synthetic.layouts import Layout
 from motionpred.datasets.synthetic.places import draw_layout
-from motionpred.datasets.synthetic.population import draw_drivers, draw_parked, draw_walkers
+from motionpred.datasets.synthetic.population import draw_drivers, draw_walkers
 from motionpred.datasets.synthetic.road_map import PlacedMap, build_map
 from motionpred.datasets.synthetic.roles import assign_roles
 from motionpred.datasets.synthetic.sensing import blurred, fragments, visible
@@ -26,10 +26,11 @@ from motionpred.datasets.synthetic.simulate import (
     Recording,
     Traffic,
 )
+from motionpred.datasets.synthetic.standing import draw_standing
 from motionpred.datasets.synthetic.states import (
     States,
     join,
-    parked_states,
+    standing_states,
     people_states,
     vehicle_states,
 )
@@ -112,7 +113,7 @@ def _simulate(
     seconds = steps * CONTROL
     drivers = draw_drivers(draws, layout, seconds)
     walkers = draw_walkers(draws, layout, seconds)
-    parked = draw_parked(draws, layout)
+    standing = draw_standing(draws, layout)
     plan = draw_plan(draws, layout.phases, steps, CONTROL)
     past, later = Draws(*key, _PAST), Draws(*key, _FUTURE, future)
     split = _LAST_PAST_CONTROL + 1
@@ -128,7 +129,7 @@ def _simulate(
         join(
             vehicle_states(driven, layout.network, drivers),
             people_states(walked, layout.walkways.network, walkers),
-            parked_states(parked, TIME.steps),
+            standing_states(standing, TIME.steps),
         ),
     )
 

@@ -66,7 +66,7 @@ def _through_road(name: str, draws: Draws, *, turn: float, bend: float) -> Layou
     for number in range(2):
         for lane in range(lanes):
             _join(builder, (number, lane), (1 - number, lane), limit, STRAIGHT)
-    return builder.finish(crosswalk_courtesy=0.7, demand=draws.number(0.06, 0.2))
+    return builder.finish(crosswalk_courtesy=0.7, demand=draws.number(0.1, 0.28))
 
 
 def _merge(name: str, draws: Draws) -> Layout:
@@ -130,7 +130,7 @@ def _junction(name: str, draws: Draws) -> Layout:
     size = draws.choose((1, 2, 3), (2, 6, 2) if signals else (7, 2, 0))
     rule = "signals" if signals else draws.choose(("stop", "yield", "equal"), (3, 3, 4))
     width = draws.number(3.1, 3.6)
-    limit = draws.number(9.0, 15.0) if signals else draws.number(8.0, 13.0)
+    limit = draws.number(8.0, 13.5) if signals else draws.number(7.5, 12.5)
     arms = []
     for number, angle in enumerate(angles):
         straight_on = abs(np.sin(angle)) < 0.5
@@ -160,7 +160,7 @@ def _junction(name: str, draws: Draws) -> Layout:
             number if split else int(abs(np.sin(angle)) > 0.5)
             for number, angle in enumerate(angles)
         ]
-    demand = draws.number(0.10, 0.32) if signals else draws.number(0.06, 0.2)
+    demand = draws.number(0.09, 0.26) if signals else draws.number(0.08, 0.21)
     return builder.finish(arm_phase=phase, demand=demand, crosswalk_courtesy=0.85)
 
 
@@ -274,10 +274,10 @@ def _join(
 
 
 _KINDS: dict[str, tuple[float, Callable[[str, Draws], Layout]]] = {
-    "straight": (0.12, _straight),
+    "straight": (0.16, _straight),
     "curve": (0.10, _curve),
     "merge": (0.14, _merge),
-    "signalised": (0.36, _junction),
-    "unsignalised": (0.18, _junction),
+    "signalised": (0.30, _junction),
+    "unsignalised": (0.20, _junction),
     "roundabout": (0.10, _round),
 }

@@ -18,17 +18,17 @@ from motionpred.scene import AgentType
 Array = npt.NDArray[Any]
 
 _EVERY = 5  # steps between two looks at who hides whom
-_OPAQUE = 0.6  # share of a vehicle's outline that hides what is behind
+_OPAQUE = 0.35  # share of a vehicle's outline that hides what is behind
 _CONFIRM = 3  # steps for which a tracker watches something before it reports it
 _LOSE = 15  # steps after which a tracker forgets; what comes back later is new to it
-_DROPS = 0.22  # share of agents with a drop-out
+_DROPS = 0.10  # share of agents with a drop-out
 
 
 def visible(draws: Draws, states: States, ego: int) -> Array:
     """Where the recording car's tracker has a state ``[A, T]``."""
     agents, steps = states.present.shape
     small = states.type == AgentType.PEDESTRIAN
-    reach = np.where(small, draws.between(32.0, 60.0, agents), draws.between(50.0, 95.0, agents))
+    reach = np.where(small, draws.between(32.0, 60.0, agents), draws.between(55.0, 105.0, agents))
     offset = states.position - states.position[ego]
     distance = np.sqrt(offset[..., 0] ** 2 + offset[..., 1] ** 2)
     seen = states.present & (distance < reach[:, None])
@@ -63,6 +63,8 @@ def _hidden(draws: Draws, states: States, offset: Array, distance: Array) -> Arr
     opaque = np.where(states.type[walls] == AgentType.BUS, 1.2, _OPAQUE)[:, None]
     between = (along > 2.5) & (along < far[:, None] - 2.0) & (beside < outline * opaque)
     hidden = (between & states.present[walls][:, looks][None]).any(axis=1)
+    # A tracker bridges a short look away.
+    hidden[:, 1:] &= hidden[:, :-1].copy()
     delayed = np.repeat(hidden, _EVERY, axis=1)[:, :steps]
     # Looks are not taken at the same moment for everybody.
     delay = (draws.table(agents) * _EVERY).astype(np.int64)

@@ -36,6 +36,7 @@ VEHICLE_NUMBERS = 5  # uniform draws for each vehicle and control step
 PEOPLE_NUMBERS = 4
 _ROOM = 9.0  # metres that must be free where somebody arrives
 _DECIDE_SECONDS = 4.0
+_CLOSE_UP = 0.02  # share of control steps at which somebody in a queue closes up
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,21 @@ class Traffic:
             crowd.decide(fleet, rows, self.plan, step, CONTROL, self.numbers.people[step])
         wanted = wanted_speed(fleet, network)
         change_lanes(fleet, network, gap, wanted, numbers[:, 3], CONTROL)
-        fleet.mood += (1.0 - fleet.mood) * (CONTROL / 6.0) + 0.11 * (numbers[:, 4] - 0.5)
+        fleet.mood += (1.0 - fleet.mood) * (CONTROL / 2.5) + 0.23 * (numbers[:, 4] - 0.5)
         fleet.acceleration = acceleration(fleet, wanted, pressed)
         fleet.waited = np.where(fleet.speed < 0.5, fleet.waited + CONTROL, 0.0)
+        self._close_up(numbers[:, 3])
+
+    def _close_up(self, number: Array) -> None:
+        """Who waits in a queue closes up by a metre or so from time to time."""
+        fleet = self.fleet
+        closes = (fleet.waited > 1.5) & (number < _CLOSE_UP)
+        nearer = np.maximum(fleet.standstill - 1.3, 0.9)
+        fleet.standstill = np.where(closes, nearer, fleet.standstill)
+        driving = fleet.speed > 4.0
+        fleet.standstill = np.where(
+            driving, self.drivers.standstill[fleet.slot], fleet.standstill
+        )
 
     def _arrive(self, time: float) -> None:
         while self.waiting < len(self.drivers) and self.drivers.start[self.waiting] <= time:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motionpred.datasets.synthetic.network import Network
-from motionpred.datasets.synthetic.population import Drivers, Parked, Walkers
+from motionpred.datasets.synthetic.population import Drivers, Walkers
 from motionpred.datasets.synthetic.simulate import Recording
+from motionpred.datasets.synthetic.standing import Standing
 from motionpred.scene import AgentType
 
 Array = npt.NDArray[Any]
@@ -79,15 +80,15 @@ def people_states(recording: Recording, network: Network, walkers: Walkers) -> S
     )
 
 
-def parked_states(parked: Parked, steps: int) -> States:
+def standing_states(standing: Standing, steps: int) -> States:
     """States of what stands all the time."""
-    shape = (len(parked.type), steps)
+    shape = (len(standing.type), steps)
     return States(
-        type=parked.type,
-        size=parked.size,
+        type=standing.type,
+        size=standing.size,
         present=np.ones(shape, bool),
-        position=np.broadcast_to(parked.position[:, None], (*shape, 2)),
-        direction=np.broadcast_to(parked.direction[:, None], (*shape, 2)),
+        position=np.broadcast_to(standing.position[:, None], (*shape, 2)),
+        direction=np.broadcast_to(standing.direction[:, None], (*shape, 2)),
         velocity=np.zeros((*shape, 2)),
     )
 
