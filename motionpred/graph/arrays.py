@@ -50,7 +50,7 @@ class SceneArrays:
     origin: Array  # [2] float64, world frame
     time: Array  # [H] float32
     history_state: Array  # [A, H, 8] float32
-    history_flags: Array  # [A, H, 3] bool
+    history_flags: Array  # [A, H, 4] bool
     pose: Array  # [A, 3] float32
     age: Array  # [A] float32
     type: Array  # [A] int64
@@ -62,5 +62,5 @@ class SceneArrays:
     map_attributes: Array  # [M, 2] float32
     lane_edges: Array  # [E, 4] int64, sorted by kind
     target_state: Array  # [A, F, 8] float32
-    target_flags: Array  # [A, F, 3] bool
+    target_flags: Array  # [A, F, 4] bool
     dropped: dict[str, int] = field(default_factory=dict)  # names of DROPPED, without zeros

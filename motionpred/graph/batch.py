@@ -19,7 +19,7 @@ from torch import Tensor
 
 # Columns of Steps.state and Steps.flags, in order.
 STATE = 8  # x, y, heading, vx, vy, length, width, height
-FLAGS = 3  # valid, measured, velocity_valid
+FLAGS = 4  # valid, measured, velocity_valid, heading_valid
 CATEGORIES = 5  # MapKind, LaneType, Marking, intersection (0/1), SignalState at now
 ATTRIBUTES = 2  # width (m), speed limit (m/s); 0 where unknown
 
@@ -29,7 +29,7 @@ class Steps:
     """States of agents over some steps, with names for the columns."""
 
     state: Tensor  # [B, A, T, 8] float32
-    flags: Tensor  # [B, A, T, 3] bool
+    flags: Tensor  # [B, A, T, 4] bool
 
     @property
     def position(self) -> Tensor:
@@ -38,7 +38,7 @@ class Steps:
 
     @property
     def heading(self) -> Tensor:
-        """[B, A, T] radians, scene frame."""
+        """[B, A, T] radians, scene frame; not ``heading_valid``: that of the pose in a history."""
         return self.state[..., 2]
 
     @property
@@ -66,6 +66,11 @@ class Steps:
         """[B, A, T] bool: there is a velocity."""
         return self.flags[..., 2]
 
+    @property
+    def heading_valid(self) -> Tensor:
+        """[B, A, T] bool: there is a heading."""
+        return self.flags[..., 3]
+
 
 @dataclass
 class SceneBatch:
@@ -74,7 +79,7 @@ class SceneBatch:
     origin: Tensor  # [B, 2] float64, world frame: world = scene + origin
     time: Tensor  # [B, H] float32, recorded seconds relative to now (the last is 0)
     history: Steps  # [B, A, H, ...]
-    pose: Tensor  # [B, A, 3] float32: x, y, heading at the last valid step
+    pose: Tensor  # [B, A, 3] float32: x, y, heading at the last valid step (see headings.py)
     age: Tensor  # [B, A] float32, seconds from that step to now
     type: Tensor  # [B, A] int64, AgentType
     roles: Tensor  # [B, A] int64, Role bits

@@ -18,6 +18,7 @@ from motionpred.geometry.kinematics import last_valid
 from motionpred.graph.arrays import AGENT_GROUP, DROPPED, SceneArrays, padded_size
 from motionpred.graph.batch import FLAGS, STATE
 from motionpred.graph.blocks import Layout, allocate
+from motionpred.graph.headings import fill_headings
 from motionpred.graph.keys import stable_key, stable_keys
 from motionpred.graph.map_pieces import TIE, MapPieces, MapQuery, encode_maps
 from motionpred.graph.options import BatchOptions
@@ -65,6 +66,7 @@ def encode_all(
         window, chosen, origin = windows[place], agents[place], queries[place].origin
         own = {name: values[place, : len(chosen.rows)] for name, values in states.items()}
         _write_steps(scene.tracks, chosen.rows, window, origin, own)
+        fill_headings(own["history_state"], own["history_flags"], pieces[place])
         rows.append(_arrays(scene, time, window, chosen, origin, pieces[place], own))
     return rows, states
 
@@ -199,7 +201,9 @@ def _choose_agents(tracks: Tracks, window: _Window, options: BatchOptions) -> _A
         cut = len(rows) - len(kept)
         rows = rows[kept]
     at_now = valid[rows, -1]
-    eligible = at_now & (tracks.type[rows] != AgentType.STATIC)
+    # A benchmark's list wins over the class: Argoverse 2 scores tracks of class "background".
+    asked = (tracks.roles[rows] & Role.SCORED) != 0
+    eligible = at_now & (asked | (tracks.type[rows] != AgentType.STATIC))
     enough = valid.sum(axis=1, dtype=np.int32)[rows] >= options.min_history
     return _Agents(
         rows=rows,
@@ -262,6 +266,7 @@ def _write_steps(
 
     valid = chosen(tracks.valid)
     moving = chosen(tracks.velocity_valid) & valid
+    directed = chosen(tracks.heading_valid) & valid
     measured = chosen(tracks.measured) & valid
     position, heading = chosen(tracks.position), chosen(tracks.heading)
     velocity, size = chosen(tracks.velocity), chosen(tracks.size)
@@ -269,7 +274,7 @@ def _write_steps(
     columns = (
         (position[..., 0] - origin[0], valid),
         (position[..., 1] - origin[1], valid),
-        (heading, valid),
+        (heading, directed),
         (velocity[..., 0], moving),
         (velocity[..., 1], moving),
         (size[..., 0], valid),
@@ -286,7 +291,7 @@ def _write_steps(
         for column, (values, mask) in enumerate(columns):
             np.copyto(state[..., column], values[:, own], where=mask[:, own], casting="same_kind")
         flags = states[f"{part}_flags"][:, there]
-        for column, mask in enumerate((valid, measured, moving)):
+        for column, mask in enumerate((valid, measured, moving, directed)):
             flags[..., column] = mask[:, own]
 
 

@@ -18,7 +18,6 @@ from motionpred.datasets import adapter_names, get_adapter
 from motionpred.errors import ConfigError, TrainingError
 from motionpred.geometry.angles import wrap
 from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
-from motionpred.inference.asked import with_static_targets_unknown
 from motionpred.inference.placement import dtype_of, place, resolve_device
 from motionpred.models import Forecast, ForecastModel
 from motionpred.prediction import Prediction
@@ -33,8 +32,7 @@ class Predictor:
 
     ``skipped`` counts SCORED agents that were asked for and could not be forecast, by reason:
     ``scored_absent_at_now`` and ``scored_not_eligible`` (the model's batch options exclude it).
-    ``dropped`` counts what caps and clocks left out of the batches, and under
-    ``scored_static_as_unknown`` agents whose class was set aside because a benchmark scores them.
+    ``dropped`` counts what caps and clocks left out of the batches.
     """
 
     def __init__(
@@ -129,11 +127,8 @@ class Predictor:
         self, scenes: list[Scene], time: TimeSpec, modes: int, agents: Agents, seed: int
     ) -> list[Prediction]:
         # The future stays behind here: neither the batch nor the model can see it.
-        seen = [with_static_targets_unknown(scene.observed()) for scene in scenes]
-        batch = collate_scenes([scene for scene, _ in seen], time, self.options)
+        batch = collate_scenes([scene.observed() for scene in scenes], time, self.options)
         self.dropped.update(batch.dropped)
-        if retyped := sum(count for _, count in seen):
-            self.dropped["scored_static_as_unknown"] += retyped
         model = self._model(time)
         training = model.training
         model.eval()

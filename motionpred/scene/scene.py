@@ -44,12 +44,13 @@ class Tracks:
     raw_type: Array  # [A] str, the publisher's word for the type
     roles: Array  # [A] int16, Role bits
     position: Array  # [A, T, 3] float64, metres, world frame; z is 0 where has_z is False
-    heading: Array  # [A, T] float32, radians in (-pi, pi], world frame
+    heading: Array  # [A, T] float32, radians in (-pi, pi], world frame; 0 where not heading_valid
     velocity: Array  # [A, T, 2] float32, metres per second, world frame
     size: Array  # [A, T, 3] float32, length, width, height in metres; 0 where absent
     valid: Array  # [A, T] bool, there is a state
     measured: Array  # [A, T] bool, the state was recorded, not interpolated
     velocity_valid: Array  # [A, T] bool, there is a velocity (a derived one needs two valid steps)
+    heading_valid: Array  # [A, T] bool, there is a heading (a derived one needs a movement before)
     has_z: bool = False
     source: Mapping[str, FieldSource] = field(default_factory=dict)  # heading, velocity, size
 
@@ -66,7 +67,8 @@ class Tracks:
         return replace(self, **{name: getattr(self, name)[:, start:stop] for name in _STEP_ARRAYS})
 
 
-_STEP_ARRAYS = ("position", "heading", "velocity", "size", "valid", "measured", "velocity_valid")
+_STEP_MASKS = ("valid", "measured", "velocity_valid", "heading_valid")
+_STEP_ARRAYS = ("position", "heading", "velocity", "size", *_STEP_MASKS)
 _TRACK_ARRAYS = ("track_id", "type", "raw_type", "roles", *_STEP_ARRAYS)
 
 

@@ -35,6 +35,7 @@ _TRACKS = {
     "valid": (np.bool_, "AT"),
     "measured": (np.bool_, "AT"),
     "velocity_valid": (np.bool_, "AT"),
+    "heading_valid": (np.bool_, "AT"),
 }
 _MAP = {
     "points": (np.float64, "P3"),
@@ -94,13 +95,13 @@ def _check_tracks(tracks: Tracks, steps: int, fail: _Fail) -> None:
     _first(
         focal & ((tracks.roles & Role.SCORED) == 0), "tracks.roles", "is FOCAL, not SCORED", fail
     )
-    for name in ("measured", "velocity_valid"):
+    for name in ("measured", "velocity_valid", "heading_valid"):
         extra = getattr(tracks, name) & ~tracks.valid
         _first(extra, f"tracks.{name}", "is set where there is no state", fail)
     for name in ("position", "heading", "velocity", "size"):
         values = getattr(tracks, name)
         _finite(values, f"tracks.{name}", fail)
-        valid = tracks.velocity_valid if name == "velocity" else tracks.valid
+        valid = getattr(tracks, f"{name}_valid", tracks.valid)
         nonzero = values != 0 if values.ndim == 2 else (values != 0).any(axis=2)
         _first(nonzero & ~valid, f"tracks.{name}", "is not 0 where it is invalid", fail)
     _first(

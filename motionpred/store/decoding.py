@@ -166,6 +166,7 @@ def _decode_tracks(row: _Row, steps: int, details: Mapping[str, Any], widths: li
         valid=valid,
         measured=mask("measured"),
         velocity_valid=mask("velocity_valid"),
+        heading_valid=mask("heading_valid"),
         has_z=details["has_z"],
         source={name: FieldSource(value) for name, value in details["source"].items()},
     )

@@ -99,6 +99,7 @@ def _track_lists(tracks: Tracks) -> dict[str, Any]:
         "valid": valid,
         "measured": differs(tracks.measured),
         "velocity_valid": differs(tracks.velocity_valid),
+        "heading_valid": differs(tracks.heading_valid),
         "x": position[:, 0],
         "y": position[:, 1],
         "z": position[:, 2] if tracks.has_z else None,

@@ -36,6 +36,7 @@ LISTS = {
     "valid": "bool",  # [A * T]
     "measured": "bool",  # [A * T]; null: equal to valid
     "velocity_valid": "bool",  # [A * T]; null: equal to valid
+    "heading_valid": "bool",  # [A * T]; null: equal to valid
     "x": "float64",  # [N]
     "y": "float64",  # [N]
     "z": "float64",  # [N]; null: no z

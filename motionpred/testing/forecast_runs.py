@@ -68,11 +68,11 @@ def _run_of(batch: SceneBatch, forecast: Forecast, row: int) -> Run:
     order = predicted[np.argsort(names[predicted])]
 
     def pick(values: torch.Tensor | None) -> Array | None:
-        return None if values is None else values[row].double().numpy()[:, order]
+        return None if values is None else values[row].detach().double().numpy()[:, order]
 
     position = pick(forecast.position)
     assert position is not None
-    probability = forecast.probability[row].double().numpy()
+    probability = forecast.probability[row].detach().double().numpy()
     return Run(
         track_id=names[order].tolist(),
         position=position + batch.origin[row].numpy(),

@@ -45,7 +45,7 @@ def moved(scene: Scene, angle: float, dx: float, dy: float) -> Scene:
         tracks=replace(
             tracks,
             position=np.where(tracks.valid[..., None], move(tracks.position), 0.0),
-            heading=np.where(tracks.valid, heading, 0.0).astype(np.float32),
+            heading=np.where(tracks.heading_valid, heading, 0.0).astype(np.float32),
             velocity=np.where(tracks.velocity_valid[..., None], velocity, 0.0).astype(np.float32),
         ),
         map=replace(scene.map, points=move(scene.map.points)),
@@ -91,7 +91,8 @@ def with_other_future(scene: Scene, seed: int = 0) -> Scene:
     rng = np.random.default_rng(seed)
     tracks, after = scene.tracks, slice(scene.now + 1, None)
     changed = {name: getattr(tracks, name).copy() for name in ("position", "heading", "velocity")}
-    flags = {name: getattr(tracks, name).copy() for name in ("valid", "measured", "velocity_valid")}
+    masks = ("valid", "measured", "velocity_valid", "heading_valid")
+    flags = {name: getattr(tracks, name).copy() for name in masks}
     shape = tracks.valid[:, after].shape
     there = rng.random(shape) < 0.5
     for flag in flags.values():
@@ -121,6 +122,7 @@ def without_future(scene: Scene) -> Scene:
             valid=valid,
             measured=tracks.measured & valid,
             velocity_valid=tracks.velocity_valid & valid,
+            heading_valid=tracks.heading_valid & valid,
             position=np.where(valid[..., None], tracks.position, 0.0),
             heading=np.where(valid, tracks.heading, 0.0).astype(np.float32),
             velocity=np.where(valid[..., None], tracks.velocity, 0.0).astype(np.float32),
@@ -140,7 +142,7 @@ def with_placeholders(scene: Scene, value: float) -> Scene:
         tracks=replace(
             tracks,
             position=np.where(tracks.valid[..., None], tracks.position, value),
-            heading=np.where(tracks.valid, tracks.heading, value).astype(np.float32),
+            heading=np.where(tracks.heading_valid, tracks.heading, value).astype(np.float32),
             velocity=np.where(tracks.velocity_valid[..., None], tracks.velocity, value).astype(
                 np.float32
             ),

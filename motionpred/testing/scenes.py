@@ -57,10 +57,11 @@ def make_tracks(
         derived, known = np.where(mask[..., None], np.asarray(velocity, float), 0.0), mask
         velocity_source = FieldSource.RECORDED
     if heading is None:
-        angle = _past_heading(derived, known, dt)
+        angle, directed = _past_heading(derived, known, dt)
         heading_source = FieldSource.DERIVED
     else:
-        angle, heading_source = np.asarray(heading, float), FieldSource.RECORDED
+        angle, directed = np.asarray(heading, float), mask
+        heading_source = FieldSource.RECORDED
     sizes = np.zeros((agents, steps, 3), np.float32)
     if size is not None:
         given = np.asarray(size, np.float32)
@@ -75,12 +76,13 @@ def make_tracks(
         raw_type=np.array([AgentType(kind).name.lower() for kind in kinds], np.str_),
         roles=np.array(bits, np.int16),
         position=full,
-        heading=wrap(np.where(mask, angle, 0.0)).astype(np.float32),
+        heading=wrap(np.where(mask & directed, angle, 0.0)).astype(np.float32),
         velocity=derived.astype(np.float32),
         size=sizes,
         valid=mask,
         measured=mask.copy(),
         velocity_valid=known,
+        heading_valid=mask & directed,
         has_z=dimensions == 3,
         source={
             "heading": heading_source,
@@ -90,14 +92,15 @@ def make_tracks(
     )
 
 
-def _past_heading(velocity: Array, known: Array, dt: float) -> Array:
-    heading = np.zeros(known.shape)
+def _past_heading(velocity: Array, known: Array, dt: float) -> tuple[Array, Array]:
+    """The direction of the last displacement over 1 cm, and whether there was one yet."""
+    heading, directed = np.zeros(known.shape), np.zeros(known.shape, bool)
     for step in range(1, known.shape[1]):
         moved = known[:, step] & (np.hypot(*velocity[:, step].T) * dt > 0.01)
         angle = np.arctan2(velocity[:, step, 1], velocity[:, step, 0])
         heading[:, step] = np.where(moved, angle, heading[:, step - 1])
-    # Before the first displacement there is nothing better than zero: the past has no direction.
-    return heading
+        directed[:, step] = moved | directed[:, step - 1]
+    return heading, directed
 
 
 def make_map(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ def traffic_scene(
 ) -> Scene:
     """Cars on arcs around a crossing, and one of each odd agent, on the clock of ``time``.
 
-    ``car-*`` are SCORED. ``walker`` is a pedestrian; ``parked`` never moves; ``cone`` is STATIC;
+    ``car-*`` are SCORED. ``walker`` is a pedestrian; ``parked`` and ``idle`` never move, and of
+    ``idle`` no heading is known; ``cone`` is STATIC;
     ``gone`` was there before ``now``, ``blink`` misses ``now`` alone; ``late`` is there at ``now``
     only (and after), ``future`` after ``now`` only; ``young`` has the newer half of the history;
     ``gap`` misses every third step. Needs three steps of history.
@@ -31,9 +33,11 @@ def traffic_scene(
         arc(rng.uniform(-40, 40, 2), rng.uniform(-np.pi, np.pi), speed, turn, second)
         for speed, turn in zip(rng.uniform(2, 15, cars), rng.uniform(-0.3, 0.3, cars), strict=True)
     ]
-    odd = ("walker", "parked", "cone", "gone", "blink", "late", "future", "young", "gap")
+    odd = ("walker", "parked", "idle", "cone", "gone", "blink", "late", "future", "young", "gap")
     for name in odd:
-        speed = {"parked": 0.0, "cone": 0.0, "walker": 1.3}.get(name, rng.uniform(3, 9))
+        speed = {"parked": 0.0, "idle": 0.0, "cone": 0.0, "walker": 1.3}.get(
+            name, rng.uniform(3, 9)
+        )
         start, heading = rng.uniform(-40, 40, 2), rng.uniform(-np.pi, np.pi)
         paths.append(arc(start, heading, speed, 0.0, second))
     names = [*(f"car-{i}" for i in range(cars)), *odd]
@@ -57,6 +61,9 @@ def traffic_scene(
         heading=np.stack([path[:, 2] for path in paths]),
         size=[(4.6, 1.9, 1.6)] * len(names),
     )
+    directed, heading = tracks.heading_valid.copy(), tracks.heading.copy()
+    directed[row["idle"]], heading[row["idle"]] = False, 0.0
+    tracks = replace(tracks, heading_valid=directed, heading=heading)
     return make_scene(tracks, now, map=crossing_map(_CENTER), scene_id=scene_id, dt=time.dt)
 
 

@@ -18,7 +18,6 @@ from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
 from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
-from motionpred.inference.asked import with_static_targets_unknown
 from motionpred.inference.placement import place
 from motionpred.scene import Scene, TimeSpec
 from motionpred.store import Store
@@ -129,8 +128,7 @@ class TrainSteps(Dataset[TrainStep]):
         )
 
     def _batch(self, share: Array) -> SceneBatch:
-        scenes = (with_static_targets_unknown(self.scenes[int(i)])[0] for i in share)
-        return collate_scenes(scenes, self.time, self.options)
+        return collate_scenes([self.scenes[int(i)] for i in share], self.time, self.options)
 
 
 class ValidationScenes:

@@ -57,7 +57,7 @@ def test_shapes_and_types_are_those_of_the_contract():
         "origin": (torch.float64, (2, 2)),
         "time": (torch.float32, (2, 50)),
         "history.state": (torch.float32, (2, 8, 50, 8)),
-        "history.flags": (torch.bool, (2, 8, 50, 3)),
+        "history.flags": (torch.bool, (2, 8, 50, 4)),
         "pose": (torch.float32, (2, 8, 3)),
         "age": (torch.float32, (2, 8)),
         "type": (torch.int64, (2, 8)),
@@ -70,7 +70,7 @@ def test_shapes_and_types_are_those_of_the_contract():
         "map_attributes": (torch.float32, (2, 32, 2)),
         "lane_edges": (torch.int64, (2, 32, 4)),
         "target.state": (torch.float32, (2, 8, 60, 8)),
-        "target.flags": (torch.bool, (2, 8, 60, 3)),
+        "target.flags": (torch.bool, (2, 8, 60, 4)),
         "scene_key": (torch.int64, (2,)),
         "track_key": (torch.int64, (2, 8)),
     }

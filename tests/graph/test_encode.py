@@ -56,7 +56,7 @@ def test_an_agent_that_misses_now_does_not_move_the_origin_and_is_context_at_its
     row = encode(scene, CLOCK)
     assert row.origin.tolist() == [10, 0]
     assert row.predict.tolist() == [True, False]
-    assert row.pose[1].tolist() == [20, 0, 0]
+    assert row.pose[1, :2].tolist() == [20, 0]
     assert row.age.tolist() == pytest.approx([0, 0.2])
     assert row.dropped["agents_missing_at_now"] == 1
 
@@ -91,8 +91,15 @@ def test_columns_are_where_their_names_say():
 
 def test_static_agents_are_context_and_unknown_ones_are_predicted():
     types = [AgentType.STATIC, AgentType.UNKNOWN, AgentType.RIDERLESS_BICYCLE]
-    row = encode(line_up(0.0, 5.0, 9.0, type=types), CLOCK)
+    roles = [Role.UNSCORED] * 3
+    row = encode(line_up(0.0, 5.0, 9.0, type=types, roles=roles), CLOCK)
     assert row.predict.tolist() == [False, True, True]
+
+
+def test_the_list_of_a_benchmark_wins_over_the_class():
+    types, roles = [AgentType.STATIC] * 2, [Role.SCORED, Role.UNSCORED]
+    row = encode(line_up(0.0, 5.0, type=types, roles=roles), CLOCK)
+    assert row.predict.tolist() == [True, False]
 
 
 def test_an_agent_below_the_minimal_history_is_context_and_counted():

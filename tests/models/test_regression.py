@@ -50,7 +50,7 @@ def train(model: ForecastModel, batch: SceneBatch, steps: int) -> None:
 def test_five_scenes_are_learned_by_heart():
     batch, model = crossings(5), nano()
     simple = build_model("constant-velocity", {}, TIME).forecast(batch, modes=6, seed=0)
-    train(model, batch, steps=250)
+    train(model, batch, steps=400)
     learned = model.forecast(batch, modes=6, seed=0)
     assert joint_min_fde(learned, batch).mean() < joint_min_fde(simple, batch).mean() / 3
     moving = batch.predict & (

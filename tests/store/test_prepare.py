@@ -13,6 +13,7 @@ from crossing_files import CrossingFiles, write_crossings
 
 from motionpred.errors import ConfigError, SceneError, StoreError
 from motionpred.store import PrepareProgress, Store, prepare
+from motionpred.store.job import ShardRecord
 
 RUN = Path(__file__).parent / "run_prepare.py"
 
@@ -121,6 +122,24 @@ def test_a_torn_beginning_is_used_up_to_the_last_whole_scene(tmp_path, damage):
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
+def test_a_kill_between_the_record_of_a_shard_and_its_name_loses_nothing(tmp_path, monkeypatch):
+    raw = write_crossings(tmp_path / "raw", 3)
+    prepare(CrossingFiles(), raw, tmp_path / "whole")
+    save = ShardRecord.save
+
+    def save_and_die(record, path):
+        save(record, path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ShardRecord, "save", save_and_die)
+    with pytest.raises(KeyboardInterrupt):
+        prepare(CrossingFiles(), raw, tmp_path / "out")
+    monkeypatch.undo()
+    report = prepare(CrossingFiles(), raw, tmp_path / "out")
+    assert (report.built, report.resumed) == (0, 3)
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
 def test_other_settings_are_refused_by_name(tmp_path):
     raw = write_crossings(tmp_path / "raw", 3)
     prepare(CrossingFiles(), raw, tmp_path / "out")
@@ -137,11 +156,12 @@ def test_a_store_of_another_version_is_refused_by_name(tmp_path, monkeypatch):
 
 
 def test_sources_that_came_or_went_are_named(tmp_path):
-    raw = write_crossings(tmp_path / "raw", 30)
+    raw = write_crossings(tmp_path / "raw", {f"{i:04d}": "tiny" for i in range(64)})
     prepare(CrossingFiles(), raw, tmp_path / "out")
     (raw / "0003.crossing").unlink()
-    write_crossings(raw, {"new": "1"})
-    with pytest.raises(StoreError, match=r"1 new \(new.crossing\), 1 gone \(0003.crossing\)"):
+    write_crossings(raw, {f"new{i}": "tiny" for i in range(9)})
+    new = r"9 new \(new0.crossing, new1.crossing, new2.crossing, ...\)"
+    with pytest.raises(StoreError, match=rf"raw files have changed.*{new}, 1 gone \(0003.crossing"):
         prepare(CrossingFiles(), raw, tmp_path / "out")
 
 

@@ -92,7 +92,7 @@ def test_a_shard_that_was_cut_is_named(store):
 def test_a_damaged_shard_gives_a_scene_or_an_error_and_never_a_crash(store):
     path = store.path / "shard-00000.arrow"
     good = path.read_bytes()
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(0)
     errors = 0
     for place in rng.integers(0, len(good), 150):
         data = bytearray(good)

@@ -121,6 +121,7 @@ def _tracks(
         valid=valid,
         measured=valid.copy(),
         velocity_valid=valid.copy(),
+        heading_valid=valid.copy(),
         has_z=False,
         source={
             "heading": FieldSource.RECORDED,

@@ -84,6 +84,7 @@ def left_out(scene: Scene) -> dict[str, int]:
             "tracks.position z": len(tracks) if tracks.has_z else 0,
             "tracks.measured": int((valid & ~tracks.measured).sum()),
             "tracks.velocity_valid": int((valid & ~tracks.velocity_valid).sum()),
+            "tracks.heading_valid": int((valid & ~tracks.heading_valid).sum()),
             "tracks without a state": int((~valid.any(axis=1)).sum()),
             "tracks.roles": int(((tracks.roles & Role.INTEREST) != 0).sum()),
             "an ego not called AV": int((ego != (tracks.track_id == EGO_TRACK)).sum()),

@@ -46,7 +46,7 @@ NOW = TIME.history - 1
 
 _WORLD = 4000.0  # metres, how far from the origin of the world a scene may lie
 _LAST_PAST_CONTROL = WARM_UP + NOW // 2  # decides the motion up to now
-_NEAR_CENTRE = 70.0  # metres within which the recording car is at now
+_NEAR_CENTRE = 50.0  # metres within which the recording car is at now
 _ATTEMPTS = 50
 # The parts of a scene draw from streams of their own, so that none moves another.
 _PLACE, _PEOPLE, _SENSOR, _WHERE, _ROLES, _PAST, _FUTURE = range(7)
@@ -185,7 +185,7 @@ def _observe(
     valid[-1] = states.present[ego]
     world = place.points(position[rows])
     roles = assign_roles(
-        Draws(*key, _ROLES), world, valid, states.type[rows], NOW, len(rows) - 1
+        Draws(*key, _ROLES), world, valid, states.type[rows], NOW, len(rows) - 1, place.origin
     )
     placed = build_map(layout, place.points)
     focal = ids[int(np.flatnonzero(roles & 2)[0])]
@@ -239,6 +239,7 @@ def _tracks(
         valid=valid,
         measured=valid.copy(),
         velocity_valid=valid.copy(),
+        heading_valid=valid.copy(),
         has_z=False,
         source=dict.fromkeys(("heading", "velocity", "size"), FieldSource.RECORDED),
     )

@@ -46,9 +46,12 @@ def change_lanes(
         return
     source = fleet.segment[who]
     here, _ = network.pose(source, fleet.along[who])
-    fleet.along[who] *= network.length[target] / network.length[source]
-    there_point, tangent = network.pose(target, fleet.along[who])
-    offset = here - there_point
+    along = fleet.along[who] * network.length[target] / network.length[source]
+    for _ in range(3):  # to the place beside, also in a bend
+        there_point, tangent = network.pose(target, along)
+        offset = here - there_point
+        along = along + tangent[:, 0] * offset[:, 0] + tangent[:, 1] * offset[:, 1]
+    fleet.along[who] = along
     fleet.shift[who] = tangent[:, 0] * offset[:, 1] - tangent[:, 1] * offset[:, 0]
     fleet.changing[who] = 1.0
     fleet.before[who], fleet.segment[who] = source, target

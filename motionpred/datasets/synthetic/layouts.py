@@ -68,6 +68,7 @@ class Layout:
     connectors: tuple[Connector, ...]
     conflicts: Conflicts
     connector_of: Array  # [S] index of the connector that a segment is, else -1
+    light: Array  # [S] signal phase at the end of a segment, -1 without one
     paths: Paths
     arm_phase: Array  # [arms] signal phase, -1 without signals
     phases: int
@@ -171,6 +172,8 @@ class LayoutBuilder:
         connector_of[segments] = np.arange(len(paths))
         phases = np.array(arm_phase or [-1] * len(self.arms), np.int64)
         phase = np.where(approach >= 0, phases[approach], -1)
+        light = np.full(len(network), -1, np.int64)
+        light[[path.source for path in paths]] = phase
         meets = ((conflicts.kind == CROSS) | (conflicts.kind == MERGE)).any(axis=1)
         return Layout(
             kind=self.kind,
@@ -180,6 +183,7 @@ class LayoutBuilder:
             connectors=tuple(paths),
             conflicts=conflicts,
             connector_of=connector_of,
+            light=light,
             paths=Paths(
                 length=network.length[segments],
                 limit=network.limit[segments],

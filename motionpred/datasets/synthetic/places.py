@@ -15,7 +15,7 @@ from motionpred.datasets.synthetic.roundabout import roundabout
 
 Array = npt.NDArray[Any]
 
-_STRAIGHT_ON = 2.5  # how many go straight on for one who turns to a side
+_STRAIGHT_ON = 1.4  # how many go straight on for one who turns to a side
 REACH = 125.0  # metres, length of a road from its junction
 
 
@@ -70,7 +70,7 @@ def _through_road(name: str, draws: Draws, *, turn: float, bend: float) -> Layou
 
 
 def _merge(name: str, draws: Draws) -> Layout:
-    """A road with a ramp that joins it, or one that loses a lane; the other carriageway beside."""
+    """A road that a ramp joins, or that loses a lane; one may leave the other carriageway."""
     lanes = draws.integer(1, 2)
     limit = draws.number(11.0, 20.0)
     width = draws.number(3.3, 3.7)
@@ -110,13 +110,21 @@ def _merge(name: str, draws: Draws) -> Layout:
         parking=(False, False),
         crosswalk=False,
     )
-    builder = LayoutBuilder(name, [west, east] if drop else [west, east, ramp])
+    leaves = draws.chance(0.6)
+    away = _arm(
+        np.pi - draws.number(0.35, 0.5), 38.0, [(0.0, -draws.number(0.0, 0.012))], lanes=(0, 1),
+        width=width, median=0.0, limit=limit * 0.8, parking=(False, False), crosswalk=False,
+    )
+    arms = [west, east, *([] if drop else [ramp]), *([away] if leaves else [])]
+    builder = LayoutBuilder(name, arms)
     for lane in range(inner):
         _join(builder, (0, lane), (1, min(lane, lanes - 1)), limit, STRAIGHT)
     for lane in range(lanes):
         _join(builder, (1, lane), (0, lane), limit, STRAIGHT)
     if not drop:
         _join(builder, (2, 0), (1, lanes - 1), limit, RIGHT)
+    if leaves:
+        _join(builder, (1, lanes - 1), (len(arms) - 1, 0), limit, RIGHT)
     return builder.finish(demand=draws.number(0.1, 0.22))
 
 
@@ -160,7 +168,7 @@ def _junction(name: str, draws: Draws) -> Layout:
             number if split else int(abs(np.sin(angle)) > 0.5)
             for number, angle in enumerate(angles)
         ]
-    demand = draws.number(0.09, 0.26) if signals else draws.number(0.08, 0.21)
+    demand = draws.number(0.09, 0.24) if signals else draws.number(0.08, 0.2)
     return builder.finish(arm_phase=phase, demand=demand, crosswalk_courtesy=0.85)
 
 
@@ -274,10 +282,10 @@ def _join(
 
 
 _KINDS: dict[str, tuple[float, Callable[[str, Draws], Layout]]] = {
-    "straight": (0.16, _straight),
-    "curve": (0.10, _curve),
-    "merge": (0.14, _merge),
-    "signalised": (0.30, _junction),
-    "unsignalised": (0.20, _junction),
-    "roundabout": (0.10, _round),
+    "straight": (0.10, _straight),
+    "curve": (0.09, _curve),
+    "merge": (0.12, _merge),
+    "signalised": (0.32, _junction),
+    "unsignalised": (0.24, _junction),
+    "roundabout": (0.13, _round),
 }

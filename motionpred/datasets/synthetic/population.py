@@ -103,7 +103,7 @@ def draw_drivers(draws: Draws, layout: Layout, seconds: float) -> Drivers:
         segment=np.array(segment, np.int64)[order],
         along=np.array(along)[order],
         pace=pace,
-        headway=draws.between(0.7, 1.9, count),
+        headway=draws.between(0.9, 2.3, count),
         standstill=draws.between(1.6, 4.0, count),
         push=draws.between(1.4, 3.0, count),
         comfort=draws.between(0.8, 1.9, count),
@@ -137,7 +137,7 @@ def draw_walkers(draws: Draws, layout: Layout, seconds: float) -> Walkers:
         segment=segment,
         along=along,
         pace=np.clip(1.2 + 0.3 * draws.bell(count), 0.5, 2.6),
-        sideways=0.5 * draws.bell(count),
+        sideways=0.45 * draws.bell(count),
         size=np.round(
             np.array([0.7, 0.7, 1.72]) * (1.0 + 0.08 * draws.bell(count, 3)),
             2,

@@ -19,7 +19,7 @@ from motionpred.scene import EdgeKind, LaneType, MapKind, Marking, RoadMap
 
 Array = npt.NDArray[Any]
 
-_PIECE = 12  # steps of a reference line (2 m each) in a piece of lane
+_PIECE = 16  # steps of a reference line (2 m each) in a piece of lane
 _FIRST_ID = 1000
 
 

@@ -14,15 +14,17 @@ Array = npt.NDArray[Any]
 
 MOST_SCORED = 6  # besides the focal agent
 _NEAR = 60.0  # metres from the recording car, and from the focal agent
+_COMES = 4.0  # how much likelier somebody who comes to the junction is the focal agent
 _WEIGHT = {AgentType.PEDESTRIAN: 0.8, AgentType.CYCLIST: 0.8}
 
 
 def assign_roles(
-    draws: Draws, position: Array, valid: Array, kind: Array, now: int, ego: int
+    draws: Draws, position: Array, valid: Array, kind: Array, now: int, ego: int, junction: Array
 ) -> Array:
     """Roles ``[A]`` of tracks ``[A, T]``: FOCAL prefers what does not go on as it did.
 
-    Where no other track is complete and moves, the recording car itself is focal.
+    So do those that come to the ``junction`` ``[2]``, whichever way they take there. Where no
+    other track is complete and moves, the recording car itself is focal.
     """
     tracks = len(kind)
     complete = valid.all(axis=1)
@@ -36,9 +38,11 @@ def assign_roles(
     apart = _length(here - here[ego])
     others = complete.copy()
     others[ego] = False
-    weight = np.ones(tracks)
+    away = _length(position[:, now:] - junction)
+    comes = (away[:, 0] > 8.0) & (away.min(axis=1) < np.minimum(away[:, 0] - 5.0, 20.0))
+    weight = np.where(comes, _COMES, 1.0)
     for name, value in _WEIGHT.items():
-        weight[kind == name] = value
+        weight[kind == name] *= value
     score = weight * (2.0 + surprise) * (0.5 + draws.table(tracks))
     candidates = others & (moved > 2.0) & (apart < _NEAR)
     if candidates.any():
@@ -51,6 +55,7 @@ def assign_roles(
     # Neighbours that move come first; a few that stand are asked about, too.
     near = _length(here - here[focal])
     rank = near * (0.6 + 0.8 * draws.table(tracks)) + np.where(moved > 1.0, 0.0, 45.0)
+    rank -= np.where(comes, 35.0, 0.0)
     others[focal] = False
     order = np.argsort(np.where(others & (near < _NEAR), rank, np.inf), kind="stable")
     wanted = order[:MOST_SCORED]

@@ -17,6 +17,7 @@ from motionpred.datasets.synthetic.car_following import (
     acceleration,
     leaders,
     pressure,
+    wall_pressure,
     wanted_speed,
 )
 from motionpred.datasets.synthetic.draws import pick
@@ -27,6 +28,7 @@ from motionpred.datasets.synthetic.pedestrians import Crowd, press_at_crosswalks
 from motionpred.datasets.synthetic.population import Drivers, Walkers
 from motionpred.datasets.synthetic.right_of_way import Negotiation, presences
 from motionpred.datasets.synthetic.signals import SignalPlan
+from motionpred.scene import SignalState
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +37,8 @@ WARM_UP = 100  # control steps before the recording
 VEHICLE_NUMBERS = 5  # uniform draws for each vehicle and control step
 PEOPLE_NUMBERS = 4
 _ROOM = 9.0  # metres that must be free where somebody arrives
-_DECIDE_SECONDS = 4.0
+_DECIDE_SECONDS = 2.6  # before a junction at which drivers choose their way
+_FIRM = 2.5  # m/s2, braking with which one could still stop then
 _CLOSE_UP = 0.02  # share of control steps at which somebody in a queue closes up
 
 
@@ -98,13 +101,20 @@ class Traffic:
         self._arrive(time)
         fleet = self.fleet
         numbers = self.numbers.vehicles[step][fleet.slot]
-        self._choose_ways(numbers[:, 0])
+        red = self._before_red(step)
+        self._choose_ways(numbers[:, 0], red)
         gap, leader, same = leaders(fleet, network)
         pressed = np.where(
             leader >= 0,
             pressure(fleet, np.arange(len(fleet)), gap, fleet.speed[leader] if len(fleet) else gap),
             0.0,
         )
+        waits = np.flatnonzero(red & (fleet.following < 0))
+        if len(waits):
+            rest = network.length[fleet.segment[waits]] - fleet.along[waits]
+            pressed[waits] = np.maximum(
+                pressed[waits], wall_pressure(fleet, waits, rest - fleet.length[waits] / 2)
+            )
         rows = presences(fleet, layout)
         if len(rows.vehicle):
             scene = Negotiation(fleet, layout, rows)
@@ -159,13 +169,24 @@ class Traffic:
             self.queue = [slot for slot in self.queue if slot not in set(coming)]
             fleet.add(self.drivers, np.array(coming, np.int64), np.array(speeds))
 
-    def _choose_ways(self, number: Array) -> None:
+    def _before_red(self, step: int) -> Array:
+        """Who has a light ahead that is not green, and can stop before it."""
+        fleet, layout = self.fleet, self.layout
+        if not self.plan.phases:
+            return np.zeros(len(fleet), bool)
+        phase = layout.light[fleet.segment]
+        red = (phase >= 0) & (self.plan.state[step][phase] != SignalState.GO)
+        rest = layout.network.length[fleet.segment] - fleet.along - fleet.length / 2
+        return np.asarray(red & (rest > fleet.speed * fleet.speed / 6.0))
+
+    def _choose_ways(self, number: Array, red: Array) -> None:
+        """Choose late: nobody but the driver knows before, and before a red light not even she."""
         fleet, network = self.fleet, self.layout.network
         rest = network.length[fleet.segment] - fleet.along
-        near = np.maximum(fleet.speed * _DECIDE_SECONDS, 6.0)
-        stopping = fleet.speed * fleet.speed / (2.0 * fleet.comfort) + 6.0
-        undecided = (fleet.following < 0) & (network.choices[fleet.segment] > 0)
-        who = np.flatnonzero(undecided & (rest < np.maximum(near, stopping)))
+        stopping = fleet.speed * fleet.speed / (2.0 * _FIRM) + 6.0
+        near = np.maximum(fleet.speed * _DECIDE_SECONDS, stopping)
+        undecided = (fleet.following < 0) & (network.choices[fleet.segment] > 0) & ~red
+        who = np.flatnonzero(undecided & (rest < near))
         if len(who):
             segment = fleet.segment[who]
             fleet.following[who] = pick(

@@ -15,8 +15,11 @@ from motionpred.scene import AgentType
 
 Array = npt.NDArray[Any]
 
-_FROM_PATHS = 2.4  # metres that a parked car keeps from the middle of every lane
-_FROM_OTHERS = 2.2
+_BESIDE_LANE = 2.4  # metres from the middle of a lane to a car along the kerb
+_OFF_LANE = 3.6  # to one on a lot, which may stand across
+_BEHIND_CAR = 5.0  # metres between the middles of cars along the kerb
+_BESIDE_CAR = 2.45  # of cars side by side
+_OFF_CAR = 5.2  # of different rows
 _ROW_DEPTH = 5.3  # metres between two rows of a lot
 
 
@@ -31,20 +34,40 @@ class Standing:
 
 
 class _Places:
+    """Places for cars as they are gathered, row by row."""
+
     def __init__(self) -> None:
         self.position: list[Array] = [np.zeros((0, 2))]
         self.direction: list[Array] = [np.zeros((0, 2))]
+        self.clearance: list[Array] = [np.zeros(0)]
+        self.spacing: list[Array] = [np.zeros(0)]
+        self.row: list[Array] = [np.zeros(0, np.int64)]
 
-    def add(self, position: Array, direction: Array) -> None:
+    def add(self, position: Array, direction: Array, clearance: float, spacing: float) -> None:
         self.position.append(position)
         self.direction.append(direction)
+        self.clearance.append(np.full(len(position), clearance))
+        self.spacing.append(np.full(len(position), spacing))
+        self.row.append(np.full(len(position), len(self.row)))
+
+    def free(self, layout: Layout) -> Array:
+        """Which places ``[D]`` lie on no lane and on no earlier place."""
+        position, row = np.concatenate(self.position), np.concatenate(self.row)
+        clearance = np.concatenate(self.clearance)[:, None]
+        spacing = np.concatenate(self.spacing)
+        apart = position[:, None] - layout.network.points[None, ::2]
+        on_road = (apart[..., 0] ** 2 + apart[..., 1] ** 2 < clearance**2).any(axis=1)
+        apart = position[:, None] - position[None]
+        least = np.where(row[:, None] == row[None], spacing, _OFF_CAR)
+        near = apart[..., 0] ** 2 + apart[..., 1] ** 2 < least**2
+        return np.asarray(~on_road & ~np.tril(near, -1).any(axis=1))
 
 
 def draw_standing(draws: Draws, layout: Layout) -> Standing:
     """Cars along the kerbs and on lots off the road, and a few people."""
     places = _Places()
-    full = draws.number(0.15, 1.0)
-    lots = draws.choose((0.1, 0.35, 0.8), (3, 3, 2))
+    full = draws.number(0.1, 0.95)
+    lots = draws.choose((0.1, 0.35, 0.8), (4, 3, 1.7))
     for arm in layout.arms:
         for side, strip in zip((-1, 1), arm.parking, strict=True):
             if strip:
@@ -52,7 +75,7 @@ def draw_standing(draws: Draws, layout: Layout) -> Standing:
             if draws.chance(lots):
                 _park_on_lot(draws, arm, side, 2 if draws.chance(lots) else 1, places)
     position = np.concatenate(places.position)
-    kept = _free(position, layout)
+    kept = places.free(layout)
     position, direction = position[kept], np.concatenate(places.direction)[kept]
     people = _waiting_people(draws, layout)
     cars, count = len(position), len(position) + len(people)
@@ -70,15 +93,6 @@ def draw_standing(draws: Draws, layout: Layout) -> Standing:
     )
 
 
-def _free(position: Array, layout: Layout) -> Array:
-    """Which places ``[D]`` lie on no lane and on no earlier place."""
-    apart = position[:, None] - layout.network.points[None, ::2]
-    on_road = (apart[..., 0] ** 2 + apart[..., 1] ** 2 < _FROM_PATHS**2).any(axis=1)
-    apart = position[:, None] - position[None]
-    near = apart[..., 0] ** 2 + apart[..., 1] ** 2 < _FROM_OTHERS**2
-    return np.asarray(~on_road & ~np.tril(near, -1).any(axis=1))
-
-
 def _park_along(draws: Draws, arm: Arm, side: int, full: float, places: _Places) -> None:
     """Cars in the strip beyond the outer lane, none near the junction."""
     edge = arm.lanes_right if side < 0 else arm.lanes_left
@@ -90,7 +104,7 @@ def _park_along(draws: Draws, arm: Arm, side: int, full: float, places: _Places)
     outward = np.stack([normal[:, 1], -normal[:, 0]], axis=-1)
     aside = side * draws.between(-0.1, 0.2, len(along))[:, None]
     facing = outward * -side + normal * 0.02 * draws.bell(len(along))[:, None]
-    places.add(_along(line, along) + aside * normal, _unit(facing))
+    places.add(_along(line, along) + aside * normal, _unit(facing), _BESIDE_LANE, _BEHIND_CAR)
 
 
 def _park_on_lot(draws: Draws, arm: Arm, side: int, rows: int, places: _Places) -> None:
@@ -107,7 +121,7 @@ def _park_on_lot(draws: Draws, arm: Arm, side: int, rows: int, places: _Places) 
         normal = _along(arm.normal, along)
         aside = draws.between(-0.3, 0.3, len(along))[:, None]
         way = np.where(draws.table(len(along)) < 0.5, 1.0, -1.0)[:, None]
-        places.add(_along(line, along) + aside * normal, _unit(normal) * way)
+        places.add(_along(line, along) + aside * normal, _unit(normal) * way, _OFF_LANE, _BESIDE_CAR)
 
 
 def _waiting_people(draws: Draws, layout: Layout) -> Array:

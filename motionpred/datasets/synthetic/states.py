@@ -17,6 +17,7 @@ from motionpred.scene import AgentType
 Array = npt.NDArray[Any]
 
 _FOLLOW = 0.3  # share of the way that a walking person's body turns towards its path in a step
+_FOLLOW_ASIDE = 0.1  # share of the way to the side of the path on which they walk
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,21 @@ def vehicle_states(recording: Recording, network: Network, drivers: Drivers) -> 
 def people_states(recording: Recording, network: Network, walkers: Walkers) -> States:
     """States of people on foot; they cut corners a little, as people do."""
     point, tangent = network.pose(recording.segment, recording.along)
-    place = point + recording.sideways[..., None] * _left(tangent)
-    direction = tangent.copy()
+    aside = recording.sideways[..., None] * _left(tangent)
+    place, direction = point.copy(), tangent.copy()
     for step in range(1, place.shape[1]):
         known = recording.present[:, step - 1][:, None]
         share = np.where(known, _FOLLOW, 1.0)
+        slowly = np.where(known, _FOLLOW_ASIDE, 1.0)
         ahead = recording.speed[:, step, None] * 0.1 * (1.0 - share) / share * tangent[:, step]
         # Without the term ahead, a body that follows its path would lag behind it.
         place[:, step] = share * (place[:, step] + ahead) + (1.0 - share) * place[:, step - 1]
+        aside[:, step] = slowly * aside[:, step] + (1.0 - slowly) * aside[:, step - 1]
         direction[:, step] = share * tangent[:, step] + (1.0 - share) * direction[:, step - 1]
-    velocity = np.zeros_like(place)
-    velocity[:, 1:] = np.where(
-        recording.present[:, :-1, None], (place[:, 1:] - place[:, :-1]) * 10.0, 0.0
-    )
-    velocity[:, :1] = (recording.speed[..., None] * tangent)[:, :1]
+    place = place + aside
+    velocity = recording.speed[..., None] * tangent
+    known = recording.present[:, :-1, None]
+    velocity[:, 1:] = np.where(known, (place[:, 1:] - place[:, :-1]) * 10.0, velocity[:, 1:])
     return States(
         type=np.full(len(walkers.start), AgentType.PEDESTRIAN, np.int8),
         size=walkers.size,

@@ -9,12 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from motionpred.graph import SceneBatch
+from motionpred.graph.batch import FLAGS
 from motionpred.models.layers.feed_forward import FeedForward, mlp
 from motionpred.models.layers.frames import rotate, to_own
 from motionpred.models.layers.recent_motion import recent_motion
 from motionpred.scene import AgentType, TimeSpec
 
-_STEP_FEATURES = 9
+_STEP_FEATURES = 6 + FLAGS
 _EXTRA = 6  # mean motion (2), age (1), size (3)
 _LENGTH = 10.0  # metres, and metres per second, that count as 1
 
