@@ -49,7 +49,7 @@ from motionpred.testing.traffic import lone_car, traffic_scene
 _MOTION = Tolerance(most=5e-3, mean=5e-4)
 _OTHER = Tolerance(most=1e-3, mean=1e-4)
 _EXACT = Tolerance(most=1e-9, mean=1e-9)
-_PREDICTED = ("walker", "parked", "late", "young", "gap")  # the odd agents that a mode covers
+_PREDICTED = ("walker", "idle", "parked", "late", "young", "gap")  # odd agents with a forecast
 
 
 def check_shapes(model: ForecastModel) -> None:
@@ -88,7 +88,7 @@ def _check_values(one: Run) -> None:
 
 
 def check_predicted_agents(model: ForecastModel) -> None:
-    """A mode covers agents valid at ``now`` that are not STATIC; others are context or absent."""
+    """A mode covers agents valid at ``now``, STATIC ones only if scored; others are context."""
     (one,) = run(model, [traffic_scene(model.time)])
     cars = [name for name in one.track_id if name.startswith("car")]
     assert sorted({*one.track_id} - {*cars}) == sorted(_PREDICTED), f"predicted {one.track_id}"

@@ -16,7 +16,8 @@ from motionpred.datasets.synthetic.network import Network
 Array = npt.NDArray[Any]
 
 FAR = 1e6
-HARDEST = 7.5  # m/s2, braking in an emergency
+HARDEST = 7.0  # m/s2, braking in an emergency
+_SUDDEN, _EAGER = 2.4, 0.8  # m/s2 by which braking and driving may grow from decision to decision
 _WALL_GAP = 0.7  # metres that a driver keeps from a stop line
 
 
@@ -87,4 +88,5 @@ def acceleration(fleet: Fleet, wanted: Array, pressed: Array) -> Array:
     free = 1.0 - square * square
     # Too fast for a bend is a reason to brake gently, not in an emergency.
     free = np.maximum(free, -1.0 - 0.2 * fleet.speed / fleet.push)
-    return np.asarray(np.clip(fleet.push * (free - pressed), -HARDEST, fleet.push))
+    wish = np.clip(fleet.push * (free - pressed), -HARDEST, fleet.push)
+    return np.asarray(np.clip(wish, fleet.acceleration - _SUDDEN, fleet.acceleration + _EAGER))

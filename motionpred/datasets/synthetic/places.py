@@ -15,7 +15,7 @@ from motionpred.datasets.synthetic.roundabout import roundabout
 
 Array = npt.NDArray[Any]
 
-_STRAIGHT_ON = 1.4  # how many go straight on for one who turns to a side
+_STRAIGHT_ON = 1.8  # how many go straight on for one who turns to a side
 REACH = 125.0  # metres, length of a road from its junction
 
 
@@ -66,7 +66,7 @@ def _through_road(name: str, draws: Draws, *, turn: float, bend: float) -> Layou
     for number in range(2):
         for lane in range(lanes):
             _join(builder, (number, lane), (1 - number, lane), limit, STRAIGHT)
-    return builder.finish(crosswalk_courtesy=0.7, demand=draws.number(0.1, 0.28))
+    return builder.finish(crosswalk_courtesy=0.7, demand=draws.number(0.08, 0.22))
 
 
 def _merge(name: str, draws: Draws) -> Layout:
@@ -168,7 +168,7 @@ def _junction(name: str, draws: Draws) -> Layout:
             number if split else int(abs(np.sin(angle)) > 0.5)
             for number, angle in enumerate(angles)
         ]
-    demand = draws.number(0.09, 0.24) if signals else draws.number(0.08, 0.2)
+    demand = draws.number(0.08, 0.21) if signals else draws.number(0.07, 0.17)
     return builder.finish(arm_phase=phase, demand=demand, crosswalk_courtesy=0.85)
 
 
@@ -221,7 +221,7 @@ def _round(name: str, draws: Draws) -> Layout:
         )
         for number in range(count)
     ]
-    return roundabout(name, arms, radius, demand=draws.number(0.08, 0.2))
+    return roundabout(name, arms, radius, demand=draws.number(0.07, 0.17))
 
 
 def _gentle(draws: Draws, bend: float) -> list[tuple[float, float]]:

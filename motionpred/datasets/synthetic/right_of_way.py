@@ -24,9 +24,9 @@ from motionpred.scene import SignalState
 
 Array = npt.NDArray[Any]
 
-_COURTESY = 0.22  # share of drivers with the right of way who let somebody in
+_COURTESY = 0.3  # share of drivers with the right of way who let somebody in
 _COURTESY_SECONDS = 5.0
-_HESITATION = 1.5  # seconds, deviation among equals
+_HESITATION = 1.8  # seconds, deviation among equals
 _STOP_ZONE = 5.0  # metres before a stop sign in which one has stopped
 
 
@@ -174,8 +174,9 @@ class Negotiation:
         who, leader = rows.vehicle[one], rows.vehicle[other]
         gap = rest[one] - rest[other] - (fleet.length[who] + fleet.length[leader]) / 2
         follows = gap > 0.3
-        press = pressure(fleet, who, gap, fleet.speed[leader])
         wall = self.enter[one, other] - self.front[one] - 0.5
+        # They cannot touch before the paths do.
+        press = pressure(fleet, who, np.maximum(gap, wall), fleet.speed[leader])
         stops = ~follows & ~self.inside[one, other] & ~passes[one, other]
         press = np.where(follows, press, np.where(stops, wall_pressure(fleet, who, wall), 0.0))
         _raise(pressed, who, press)

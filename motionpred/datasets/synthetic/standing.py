@@ -66,8 +66,8 @@ class _Places:
 def draw_standing(draws: Draws, layout: Layout) -> Standing:
     """Cars along the kerbs and on lots off the road, and a few people."""
     places = _Places()
-    full = draws.number(0.1, 0.95)
-    lots = draws.choose((0.1, 0.35, 0.8), (4, 3, 1.7))
+    full = draws.number(0.05, 0.92)
+    lots = draws.choose((0.1, 0.35, 0.8), (5, 3, 1.6))
     for arm in layout.arms:
         for side, strip in zip((-1, 1), arm.parking, strict=True):
             if strip:
