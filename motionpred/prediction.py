@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from motionpred.errors import SceneError, StoreError
+from motionpred.geometry.angles import wrap
+from motionpred.geometry.frames import to_local
 
 Array = npt.NDArray[Any]
 
@@ -65,6 +67,8 @@ class Prediction:
             if not np.isfinite(values).all():
                 where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
                 self._fail(name, f"is not finite at {where}")
+        if not np.isfinite(self.time).all() or (np.diff(self.time) <= 0).any():
+            self._fail("time", "must be finite and increase from step to step")
         if len(set(self.track_id.tolist())) != agents:
             self._fail("track_id", "holds a track twice")
         if (self.probability < 0).any() or (self.probability > 1).any():
@@ -125,16 +129,8 @@ class Prediction:
 
     def to_frame(self, origin: Sequence[float], heading: float) -> Prediction:
         """The same futures seen from a frame at ``origin`` (x, y) that looks along ``heading``."""
-        cos, sin = np.cos(heading), np.sin(heading)
-        rotation = np.array([[cos, -sin], [sin, cos]])  # columns: the frame's axes in the world
-        turned = None
-        if self.heading is not None:
-            from motionpred.geometry.angles import wrap
-
-            turned = wrap(self.heading - heading)
-        return replace(
-            self, position=(self.position - np.asarray(origin, float)) @ rotation, heading=turned
-        )
+        turned = None if self.heading is None else wrap(self.heading - heading)
+        return replace(self, position=to_local(self.position, origin, heading), heading=turned)
 
     def save(self, path: str | Path) -> None:
         """Write this one forecast to a Parquet file (see :func:`save_predictions`)."""
@@ -253,7 +249,8 @@ def load_predictions(path: str | Path) -> Iterator[Prediction]:
     """The forecasts of a Parquet file, scene by scene, in the order of the file.
 
     Raises:
-        StoreError: the file is no forecast file, is damaged, or lacks rows of a scene.
+        StoreError: the file is no forecast file, is damaged, lacks rows of a scene, holds a scene
+            twice, or what it says of a scene does not fit together.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -263,53 +260,119 @@ def load_predictions(path: str | Path) -> Iterator[Prediction]:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
         raise StoreError(f"cannot be read as Parquet: {error}", file=path) from error
+    seen: set[str] = set()
     with file:
-        if (file.schema_arrow.metadata or {}).get(b"format") != _FORMAT:
-            raise StoreError(
-                "is no forecast file", file=path, remedy="Make one with 'motionpred predict'"
-            )
+        _check_schema(file.schema_arrow, path)
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group)
-            scene_ids = np.array(table.column("scene_id").to_pylist(), np.str_)
-            starts = np.flatnonzero(np.r_[True, scene_ids[1:] != scene_ids[:-1]])
-            for start, stop in zip(starts, [*starts[1:], len(scene_ids)], strict=True):
-                yield _from_table(table.slice(int(start), int(stop - start)), path)
+            try:
+                table = file.read_row_group(group, columns=_schema().names)
+            except (pa.ArrowException, OSError) as error:
+                raise StoreError(f"is damaged: {error}", file=path, remedy=_REMEDY) from error
+            for rows in _by_scene(table, path):
+                prediction = _from_table(rows, path)
+                if prediction.scene_id in seen:
+                    raise StoreError(
+                        "a scene is there twice, or its rows are not together",
+                        file=path,
+                        scene=prediction.scene_id,
+                        remedy=_REMEDY,
+                    )
+                seen.add(prediction.scene_id)
+                yield prediction
+
+
+_REMEDY = "Make the file again with 'motionpred predict'"
+_MAY_BE_EMPTY = ("heading", "scale_x", "scale_y")
+
+
+def _check_schema(found: Any, path: Path) -> None:
+    if (found.metadata or {}).get(b"format") != _FORMAT:
+        raise StoreError("is no forecast file", file=path, remedy=_REMEDY)
+    for wanted in _schema():
+        index = found.get_field_index(wanted.name)  # -1: there is none, or more than one
+        if index < 0 or found.field(index).type != wanted.type:
+            kind = "no single column" if index < 0 else str(found.field(index).type)
+            raise StoreError(
+                f"is {kind}, it must be {wanted.type}",
+                file=path,
+                field=wanted.name,
+                remedy=_REMEDY,
+            )
+
+
+def _by_scene(table: Any, path: Path) -> Iterator[Any]:
+    """The rows of each scene, in the order of the table."""
+    for name in table.column_names:
+        if name not in _MAY_BE_EMPTY and table.column(name).null_count:
+            raise StoreError("has empty cells", file=path, field=name, remedy=_REMEDY)
+    if table.num_rows == 0:
+        return
+    scene_ids = np.array(table.column("scene_id").to_pylist(), np.str_)
+    starts = np.flatnonzero(np.r_[True, scene_ids[1:] != scene_ids[:-1]])
+    for start, stop in zip(starts, [*starts[1:], len(scene_ids)], strict=True):
+        yield table.slice(int(start), int(stop - start))
 
 
 def _from_table(table: Any, path: Path) -> Prediction:
+    """The forecast of one scene; what has to be the same in several rows is compared."""
     scene_id = table.column("scene_id")[0].as_py()
+
+    def fail(field: str, message: str) -> NoReturn:
+        raise StoreError(message, file=path, scene=scene_id, field=field, remedy=_REMEDY)
+
     mode = table.column("mode").to_numpy()
-    tracks = np.array(table.column("track_id").to_pylist(), np.str_)
     modes = int(mode.max()) + 1
-    agents = len(tracks) // modes
-    time = np.array(table.column("time")[0].as_py(), np.float64)
-    expected = np.repeat(np.arange(modes), agents)
-    if len(tracks) != modes * agents or not np.array_equal(mode, expected):
-        raise StoreError("rows of a mode are missing", file=path, scene=scene_id, field="mode")
+    agents = len(mode) // max(modes, 1)
+    complete = len(mode) == modes * agents
+    if not complete or not np.array_equal(mode, np.repeat(np.arange(modes), agents)):
+        fail("mode", "rows of a mode are missing")
+    steps = len(table.column("time")[0])
 
     def values(name: str) -> Array | None:
         column = table.column(name).combine_chunks()
-        if column.null_count:
+        if column.null_count == len(column):
             return None
+        if column.null_count:
+            fail(name, "is missing in some rows")
+        if (column.value_lengths().to_numpy() != steps).any():
+            fail(name, "has a wrong length")
         flat = column.flatten().to_numpy(zero_copy_only=False)
-        if flat.size != modes * agents * len(time):
-            raise StoreError("has a wrong length", file=path, scene=scene_id, field=name)
-        return np.asarray(flat.reshape(modes, agents, len(time)))
+        return np.asarray(flat.reshape(modes, agents, steps))
 
-    x, y, scale_x, scale_y = values("x"), values("y"), values("scale_x"), values("scale_y")
-    if x is None or y is None:
-        raise StoreError("positions are missing", file=path, scene=scene_id, field="x")
-    joint = bool(table.column("joint")[0].as_py())
+    def same(name: str, found: Array) -> Array:
+        """The one row that all rows of ``found`` are."""
+        if (found != found[0]).any():
+            fail(name, "is not the same in all rows of the scene")
+        return np.asarray(found[0])
+
+    def word(name: str) -> Any:
+        return same(name, np.array(table.column(name).to_pylist())).item()
+
+    x, y, time = values("x"), values("y"), values("time")
+    scale_x, scale_y = values("scale_x"), values("scale_y")
+    assert x is not None and y is not None and time is not None  # no cell of theirs is empty
+    if (scale_x is None) != (scale_y is None):
+        fail("scale_x" if scale_x is None else "scale_y", "is missing")
+    tracks = np.array(table.column("track_id").to_pylist(), np.str_).reshape(modes, agents)
     probability = table.column("probability").to_numpy().reshape(modes, agents)
-    return Prediction(
-        scene_id=scene_id,
-        dataset=table.column("dataset")[0].as_py(),
-        source=table.column("source")[0].as_py(),
-        track_id=tracks[:agents],
-        time=time,
-        position=np.stack([x, y], axis=-1),
-        heading=values("heading"),
-        scale=None if scale_x is None or scale_y is None else np.stack([scale_x, scale_y], axis=-1),
-        probability=probability[:, 0].copy() if joint else probability.T.copy(),
-        joint=joint,
-    ).validate()
+    joint = bool(word("joint"))
+    if not np.isfinite(time).all():
+        fail("time", "is not finite")
+    try:
+        return Prediction(
+            scene_id=scene_id,
+            dataset=word("dataset"),
+            source=word("source"),
+            track_id=same("track_id", tracks),
+            time=same("time", time.reshape(modes * agents, steps)),
+            position=np.stack([x, y], axis=-1),
+            heading=values("heading"),
+            scale=None if scale_x is None else np.stack([scale_x, scale_y], axis=-1),
+            # The scene's probability of a mode stands beside every agent.
+            probability=same("probability", probability.T) if joint else probability.T.copy(),
+            joint=joint,
+        ).validate()
+    except SceneError as error:
+        raise StoreError(
+            error.message, file=path, scene=scene_id, field=error.field, remedy=_REMEDY
+        ) from error

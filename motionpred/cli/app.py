@@ -31,9 +31,12 @@ class _Group(TyperGroup):
         except BrokenPipeError as error:  # the reader of a pipe has seen enough
             sys.stderr.close()
             raise typer.Exit(OK) from error
+        except OSError as error:  # a full disk, a folder that may not be written
+            err.print(f"[bold red]error:[/] {_escaped(error)}", highlight=False, soft_wrap=True)
+            raise typer.Exit(FAILED) from error
 
 
-def _escaped(error: MotionpredError) -> str:
+def _escaped(error: Exception) -> str:
     from rich.markup import escape
 
     return escape(str(error))

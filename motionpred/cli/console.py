@@ -111,7 +111,7 @@ def bar(title: str, total: int | None = None) -> Iterator[Bar]:
 
 def counted(items: Iterable[T], title: str, total: int | None = None) -> Iterator[T]:
     """The same items, with a bar."""
-    with bar(title, total) as shown:
+    with bar(title, total) as progress:
         for done, item in enumerate(items, 1):
             yield item
-            shown.update(done, total)
+            progress.update(done, total)

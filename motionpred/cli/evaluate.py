@@ -153,12 +153,14 @@ def _forecasts(
 
     if is_forecast_file(forecaster):
         known = {item.scene_id: item for item in load_predictions(forecaster)}
+        found = 0
         for scene in scenes:
             if scene.scene_id in known:
+                found += 1
                 yield scene, known[scene.scene_id]
             else:
                 missing.append(scene.scene_id)
-        if not set(known).difference(missing) and missing:
+        if missing and not found:
             raise StoreError("has no forecast of these scenes", file=forecaster)
         return
     predictor = load(forecaster)

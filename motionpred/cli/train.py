@@ -34,7 +34,10 @@ def run(overrides: list[str]) -> Path:
     if result.metrics:
         table(("figure", "value"), sorted(result.metrics.items()), title="last validation")
     say(f"{result.steps} steps on {result.scenes} scenes")
+    for what, count in result.dropped.items():
+        say(f"{count} {what} (first epoch)")
     wrote(result.run, "run folder: settings, log")
     wrote(result.bundle, "model bundle")
-    then(f"motionpred evaluate {shown(config.store_paths[0])} {shown(result.bundle)}")
+    scenes = (config.val_store_paths or config.store_paths)[0]
+    then(f"motionpred evaluate {shown(scenes)} {shown(result.bundle)}")
     return shown(result.bundle)

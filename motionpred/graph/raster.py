@@ -19,6 +19,7 @@ from motionpred.geometry.boxes import corners
 from motionpred.geometry.frames import rotate, to_local
 from motionpred.geometry.kinematics import last_valid
 from motionpred.scene import AgentType, MapKind, RoadMap, Role, Scene
+from motionpred.scene.default_sizes import DEFAULT_SIZE
 
 Array = npt.NDArray[Any]
 
@@ -54,15 +55,6 @@ _TYPE_CHANNEL = {
     AgentType.CYCLIST: "cyclist",
     AgentType.PEDESTRIAN: "pedestrian",
 }
-# Length and width in metres where the dataset has no sizes; drawn only.
-_ASSUMED_SIZE = {
-    AgentType.VEHICLE: (4.6, 1.9),
-    AgentType.BUS: (11.0, 2.6),
-    AgentType.MOTORCYCLIST: (2.0, 0.9),
-    AgentType.CYCLIST: (1.9, 0.7),
-    AgentType.PEDESTRIAN: (0.7, 0.7),
-}
-_ASSUMED_OTHER = (1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -158,7 +150,7 @@ def _polylines(
 def _draw_agents(pens: dict[str, Any], seen: Scene, view: View, history: int) -> None:
     tracks, now = seen.tracks, seen.now
     kinds = [AgentType(kind) for kind in tracks.type.tolist()]
-    assumed = np.array([_ASSUMED_SIZE.get(kind, _ASSUMED_OTHER) for kind in kinds]).reshape(-1, 2)
+    assumed = np.array([DEFAULT_SIZE[kind][:2] for kind in kinds]).reshape(-1, 2)
     size = np.where(tracks.size[..., :2] > 0, tracks.size[..., :2], assumed[:, None])
     boxes = view.pixels(corners(tracks.position[..., :2], tracks.heading, size))
     first = max(now - history, 0)

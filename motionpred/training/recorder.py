@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,10 @@ class RunRecorder(Callback):
             step = trainer.global_step
             self.validated_step = step
             leading = headline(report)
-            better = self.best is None or leading.value < self.best
+            # A figure without a single entry is NaN: nothing could ever be less.
+            better = math.isfinite(leading.value) and (
+                self.best is None or leading.value < self.best
+            )
             if better:
                 self.best, self.best_step = leading.value, step
             if trainer.is_global_zero:

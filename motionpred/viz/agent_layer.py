@@ -95,8 +95,10 @@ def draw_agents(ax: Axes, contents: Contents, window: Window, theme: Theme) -> l
 
 def is_round(scene: Scene) -> Array:
     """``[A]`` bool: agents drawn as discs."""
-    unknown = scene.tracks.source.get("heading") == FieldSource.ABSENT
-    return np.asarray((scene.tracks.type == AgentType.PEDESTRIAN) | unknown)
+    tracks = scene.tracks
+    absent = tracks.source.get("heading") == FieldSource.ABSENT
+    unknown = absent | ~tracks.heading_valid[:, scene.now]
+    return np.asarray((tracks.type == AgentType.PEDESTRIAN) | unknown)
 
 
 def outlines(scene: Scene, sizes: Array, round_: Array, window: Window) -> list[Array]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from motionpred.scene import AgentType, FieldSource, Role
 from motionpred.testing import make_scene, make_tracks
+from motionpred.viz import plot
 
 
 def typed(words):
@@ -51,3 +52,14 @@ def test_f10_static_background_and_construction_are_one_class_of_context(read_ar
     scene = read_argoverse2(three_agents(), rows=typed(["static", "background", "construction"]))
     assert (scene.tracks.type == AgentType.STATIC).all()
     assert scene.tracks.raw_type.tolist() == ["static", "background", "construction"]
+
+
+def test_f10_all_of_them_are_drawn_with_a_box_that_is_marked_as_assumed(read_argoverse2):
+    scene = read_argoverse2(three_agents(), rows=typed(["riderless_bicycle", None, "vehicle"]))
+    (axes,) = plot(scene).axes
+    boxes = {
+        artist.get_gid(): len(artist.get_paths())
+        for artist in axes.collections
+        if str(artist.get_gid()).endswith(("agent", "target", "assumed size"))
+    }
+    assert boxes == {"focal agent, assumed size": 1, "target, assumed size": 2}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from motionpred.scene import Role
+from motionpred.graph import BatchOptions, collate_scenes
+from motionpred.scene import Role, TimeSpec
 from motionpred.testing import make_scene, make_tracks
 
 
@@ -41,3 +42,13 @@ def test_f11_an_ego_that_the_benchmark_scores_is_both(read_argoverse2):
     tracks = read_argoverse2(ego_and_two_targets(), rows=scored_ego).tracks
     roles = dict(zip(tracks.track_id.tolist(), tracks.roles.tolist(), strict=True))
     assert roles["AV"] == Role.EGO | Role.SCORED
+
+
+def test_f11_include_ego_changes_the_input_and_never_the_targets(read_argoverse2):
+    scene = read_argoverse2(ego_and_two_targets())
+    for include, agents in ((True, ["2", "3", "AV"]), (False, ["2", "3"])):
+        options = BatchOptions(include_ego=include)
+        batch = collate_scenes([scene], TimeSpec(0.1, 50, 60), options)
+        assert batch.track_id[0].tolist() == agents
+        scored = (batch.roles[0, : len(agents)] & Role.SCORED) != 0
+        assert batch.track_id[0][scored.numpy()].tolist() == ["2", "3"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from motionpred.geometry.polylines import ring_area
-from motionpred.scene import MapKind
+from motionpred.graph import collate_scenes
+from motionpred.scene import MapKind, TimeSpec
 
 CORNERS = [(0.0, 0.0), (3.0, 0.0), (3.0, 4.0), (0.0, 4.0)]
 
@@ -83,7 +85,11 @@ def test_f18_altitude_changes_nothing_in_the_plane(read_argoverse2, av2_lane):
         areas = {"8": {"id": 8, "area_boundary": points(CORNERS, z)}}
         return {"lane_segments": {"1": {**lane, **raised}}, "drivable_areas": areas}
 
-    low, high = (read_argoverse2(map=document(z)).validate().map for z in (5.0, 125.0))
+    scenes = [read_argoverse2(map=document(z)).validate() for z in (5.0, 125.0)]
+    inputs = [collate_scenes([scene], TimeSpec(0.1, 50, 60)) for scene in scenes]
+    for (name, a), (_, b) in zip(*(batch.tensors() for batch in inputs), strict=True):
+        assert torch.equal(a, b), name
+    low, high = (scene.map for scene in scenes)
     np.testing.assert_array_equal(low.points[:, :2], high.points[:, :2])
     np.testing.assert_allclose(high.points[:, 2] - low.points[:, 2], 120.0)
     assert low.has_z.all()

@@ -26,7 +26,7 @@ def draw_layout(draws: Draws) -> Layout:
 
 
 def _straight(name: str, draws: Draws) -> Layout:
-    return _through_road(name, draws, turn=draws.number(-0.05, 0.05), bend=0.003)
+    return _through_road(name, draws, turn=draws.number(-0.05, 0.05), bend=0.006)
 
 
 def _curve(name: str, draws: Draws) -> Layout:
@@ -76,7 +76,7 @@ def _merge(name: str, draws: Draws) -> Layout:
     width = draws.number(3.3, 3.7)
     drop = draws.chance(0.4)
     inner = lanes + int(drop)
-    bends = _gentle(draws, 0.004)
+    bends = _gentle(draws, 0.008)
     west = _arm(
         np.pi,
         24.0,
@@ -91,7 +91,7 @@ def _merge(name: str, draws: Draws) -> Layout:
     east = _arm(
         0.0,
         24.0,
-        _gentle(draws, 0.004),
+        _gentle(draws, 0.008),
         lanes=(lanes, lanes),
         width=width,
         median=1.5,
@@ -112,8 +112,15 @@ def _merge(name: str, draws: Draws) -> Layout:
     )
     leaves = draws.chance(0.6)
     away = _arm(
-        np.pi - draws.number(0.35, 0.5), 38.0, [(0.0, -draws.number(0.0, 0.012))], lanes=(0, 1),
-        width=width, median=0.0, limit=limit * 0.8, parking=(False, False), crosswalk=False,
+        np.pi - draws.number(0.35, 0.5),
+        38.0,
+        [(0.0, -draws.number(0.0, 0.012))],
+        lanes=(0, 1),
+        width=width,
+        median=0.0,
+        limit=limit * 0.8,
+        parking=(False, False),
+        crosswalk=False,
     )
     arms = [west, east, *([] if drop else [ramp]), *([away] if leaves else [])]
     builder = LayoutBuilder(name, arms)
@@ -140,14 +147,14 @@ def _junction(name: str, draws: Draws) -> Layout:
     width = draws.number(3.1, 3.6)
     limit = draws.number(8.0, 13.5) if signals else draws.number(7.5, 12.5)
     arms = []
-    for number, angle in enumerate(angles):
+    for angle in angles:
         straight_on = abs(np.sin(angle)) < 0.5
         lanes = size if straight_on else max(1, size - draws.integer(0, 1))
         arms.append(
             _arm(
                 angle,
                 9.0 + size * width,
-                _gentle(draws, 0.012 if draws.chance(0.5) else 0.004),
+                _gentle(draws, 0.018 if draws.chance(0.5) else 0.007),
                 lanes=(lanes, lanes),
                 width=width,
                 median=draws.choose((0.0, 1.5), (2, 1)),
@@ -210,7 +217,7 @@ def _round(name: str, draws: Draws) -> Layout:
         _arm(
             2 * np.pi * number / count + draws.number(-0.15, 0.15),
             radius + 14.0,
-            _gentle(draws, 0.01),
+            _gentle(draws, 0.015),
             lanes=(1, 1),
             width=width,
             median=2.5,

@@ -27,6 +27,10 @@ Array = npt.NDArray[Any]
 _COURTESY = 0.3  # share of drivers with the right of way who let somebody in
 _COURTESY_SECONDS = 5.0
 _HESITATION = 1.8  # seconds, deviation among equals
+_IMPATIENCE = 0.22  # seconds of margin given up for each second of waiting
+_BRISK = 1.6  # m/s2
+_IN = 4.0  # metres inside a merge after which one is in
+_BOLDEST = -1.5  # seconds, the smallest margin
 _STOP_ZONE = 5.0  # metres before a stop sign in which one has stopped
 
 
@@ -74,9 +78,13 @@ class Negotiation:
         half = fleet.length[rows.vehicle] / 2
         self.front, self.back = rows.along + half, rows.along - half
         speed = fleet.speed[rows.vehicle]
-        self.mean = np.maximum((speed + layout.paths.limit[rows.connector]) / 2, 2.0)
-        self.arrive = (self.enter - self.front[:, None]) / self.mean[:, None]
-        self.clear = (leave - self.back[:, None]) / self.mean[:, None]
+        limit = layout.paths.limit[rows.connector]
+        self.line = _duration(-self.front, speed, limit)
+        speed, limit = speed[:, None], limit[:, None]
+        self.arrive = _duration(self.enter - self.front[:, None], speed, limit)
+        # Where two paths become one, it is enough to be in: the other falls in behind.
+        done = np.where(self.kind == MERGE, np.minimum(leave, self.enter + _IN), leave)
+        self.clear = _duration(done - self.back[:, None], speed, limit)
         self.gone = (self.back[:, None] > leave).T  # the second is past the conflict
         self.inside = self.front[:, None] > self.enter  # the first has reached it
 
@@ -111,7 +119,8 @@ class Negotiation:
         known = np.isfinite(rows.ticket) | (rows.ahead & self.green)
         later = np.where(np.isfinite(rows.ticket), rows.ticket - time, -np.inf)
         other_arrives = np.maximum(self.arrive.T, later[None])
-        gap = np.maximum(fleet.gap[vehicle] - 0.12 * fleet.waited[vehicle], 0.0)
+        # Who has waited long goes although others must brake.
+        gap = np.maximum(fleet.gap[vehicle] - _IMPATIENCE * fleet.waited[vehicle], _BOLDEST)
         fits = self.clear + gap[:, None] < other_arrives
         wants &= ~(meets & self.yields & known[None] & ~fits).any(axis=1)
         chosen = np.flatnonzero(wants)
@@ -124,7 +133,7 @@ class Negotiation:
         courteous = asked & (number[:, 0] < _COURTESY)
         # The sum of two uniform numbers, scaled to deviation 1.
         hesitation = np.where(equal, _HESITATION * 2.45 * (number.sum(axis=1) - 1.0), 0.0)
-        ticket = time - self.front[chosen] / self.mean[chosen] + hesitation
+        ticket = time + self.line[chosen] + hesitation
         ticket += np.where(courteous, _COURTESY_SECONDS, 0.0)
         first = ahead[chosen]
         behind = np.where(first >= 0, fleet.next_ticket[first] + 0.1, -np.inf)
@@ -137,7 +146,9 @@ class Negotiation:
         fleet, rows, paths = self.fleet, self.rows, self.layout.paths
         held = rows.ahead & np.isinf(rows.ticket) & paths.controlled[rows.connector]
         line = np.flatnonzero(held)
-        _raise(pressed, rows.vehicle[line], wall_pressure(fleet, rows.vehicle[line], -self.front[line]))
+        _raise(
+            pressed, rows.vehicle[line], wall_pressure(fleet, rows.vehicle[line], -self.front[line])
+        )
         if not self.kind.any():
             return
         earlier = rows.ticket[None] < rows.ticket[:, None]
@@ -180,6 +191,14 @@ class Negotiation:
         stops = ~follows & ~self.inside[one, other] & ~passes[one, other]
         press = np.where(follows, press, np.where(stops, wall_pressure(fleet, who, wall), 0.0))
         _raise(pressed, who, press)
+
+
+def _duration(distance: Array, speed: Array, limit: Array) -> Array:
+    """Seconds that a driver reckons with for a distance: she speeds up to what is allowed."""
+    reached = np.sqrt(speed * speed + 2.0 * _BRISK * np.maximum(distance, 0.0))
+    allowed = np.maximum(limit, (speed + limit) / 2)
+    mean = np.maximum(np.minimum((speed + reached) / 2, allowed), 1.0)
+    return np.asarray(distance / mean)
 
 
 def _raise(pressed: Array, who: Array, value: Array) -> None:

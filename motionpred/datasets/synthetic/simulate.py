@@ -139,9 +139,7 @@ class Traffic:
         nearer = np.maximum(fleet.standstill - 1.3, 0.9)
         fleet.standstill = np.where(closes, nearer, fleet.standstill)
         driving = fleet.speed > 4.0
-        fleet.standstill = np.where(
-            driving, self.drivers.standstill[fleet.slot], fleet.standstill
-        )
+        fleet.standstill = np.where(driving, self.drivers.standstill[fleet.slot], fleet.standstill)
 
     def _arrive(self, time: float) -> None:
         while self.waiting < len(self.drivers) and self.drivers.start[self.waiting] <= time:

@@ -121,7 +121,9 @@ def _park_on_lot(draws: Draws, arm: Arm, side: int, rows: int, places: _Places) 
         normal = _along(arm.normal, along)
         aside = draws.between(-0.3, 0.3, len(along))[:, None]
         way = np.where(draws.table(len(along)) < 0.5, 1.0, -1.0)[:, None]
-        places.add(_along(line, along) + aside * normal, _unit(normal) * way, _OFF_LANE, _BESIDE_CAR)
+        places.add(
+            _along(line, along) + aside * normal, _unit(normal) * way, _OFF_LANE, _BESIDE_CAR
+        )
 
 
 def _waiting_people(draws: Draws, layout: Layout) -> Array:

@@ -106,9 +106,8 @@ class RelativePoseAttention(nn.Module):
         e_BAXE = e_BKAGE.transpose(1, 2).flatten(2, 3)  # X = K * G
         pairs_BAXN = e_BAXE @ pair_BANE.transpose(-1, -2)
         pairs_BKGAN = torch.unflatten(pairs_BAXN, 2, (modes, heads)).permute(0, 2, 3, 1, 4)
-        score_BKGAN = (q_BKGAd @ k_BJGNd.transpose(-1, -2) + pairs_BKGAN) * q_BKGAd.shape[
-            -1
-        ] ** -0.5
+        scale = q_BKGAd.shape[-1] ** -0.5
+        score_BKGAN = (q_BKGAd @ k_BJGNd.transpose(-1, -2) + pairs_BKGAN) * scale
         weight_BKGAN = score_BKGAN.masked_fill(~mask_BN[:, None, None, None], _MASKED).softmax(-1)
         weight_BAXN = weight_BKGAN.permute(0, 3, 1, 2, 4).flatten(2, 3)
         seen_BAXE = weight_BAXN @ pair_BANE

@@ -82,7 +82,7 @@ class Regression(ForecastModel):
         return OwnFrameModes(self._anchors(batch) + moved_BKAT2, scale_BKAT2, logit_BK)
 
     def loss(self, batch: SceneBatch, *, seed: int, epoch: int) -> dict[str, Term]:
-        """``regression`` and ``score``, see :func:`joint_terms`; nothing is drawn at random."""
+        """``path``, ``scale`` and ``score``, see :func:`joint_terms`; nothing is random."""
         modes = self(batch)
         config = self.config
         return joint_terms(
