@@ -30,10 +30,7 @@ def reports(store: Store, model: str) -> dict[str, dict]:
     """A model on every scene with a future, by every protocol."""
     scenes = [scene for scene in store if scene.has_future]
     pairs = list(zip(scenes, load(model).predict_many(scenes), strict=True))
-    return {
-        name: report_to_json(evaluate(get_protocol(name)(), pairs, failures=None))
-        for name in PROTOCOLS
-    }
+    return {name: report_to_json(evaluate(get_protocol(name)(), pairs)) for name in PROTOCOLS}
 
 
 def value(report: dict, metric: str, k: int) -> float:

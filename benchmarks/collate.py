@@ -19,41 +19,24 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from record import command_line, hash_of_files, write_result
+from replicated import Replicated
 from torch_geometric.data import Batch
 from torch_geometric.utils import to_dense_batch
 
-from motionpred.datasets import Source
-from motionpred.datasets.argoverse2 import Argoverse2
-from motionpred.errors import SceneError
+from motionpred.datasets import get_adapter
 from motionpred.graph import build_graph, collate, collate_scenes, encode, to_graph
-from motionpred.scene import EdgeKind, Scene
+from motionpred.scene import EdgeKind
 from motionpred.store import Store, prepare
 
 SEED = 0
 BATCH_SIZES = (16, 32)
-CLOCK = Argoverse2.time
-
-
-class Replicated(Argoverse2):
-    """Every scene several times, under new ids, otherwise as it was."""
-
-    def __init__(self, copies: int) -> None:
-        super().__init__()
-        self.copies = copies
-
-    def read(self, source: Source) -> Iterator[Scene | SceneError]:
-        """The scenes of a source, each ``copies`` times."""
-        for scene in super().read(source):
-            if isinstance(scene, SceneError):
-                raise scene
-            for copy in range(self.copies):
-                yield replace(scene, scene_id=f"{scene.scene_id}-{copy:03}")
+ARGOVERSE2 = get_adapter("argoverse2")
+CLOCK = ARGOVERSE2.time
 
 
 def dense(batch: Batch) -> dict[str, torch.Tensor]:
@@ -171,7 +154,9 @@ def main() -> None:
     torch.set_num_threads(1)
     raw, summary = {}, {}
     with tempfile.TemporaryDirectory() as folder:
-        prepare(Replicated(options.copies), options.data, Path(folder) / "store", on_error="stop")
+        count = options.copies * len(ARGOVERSE2.find(options.data))
+        adapter = Replicated(ARGOVERSE2.name, count)
+        prepare(adapter, options.data, Path(folder) / "store", on_error="stop")
         store = Store(Path(folder) / "store")
         indices = list(range(len(store)))
         random.Random(SEED).shuffle(indices)

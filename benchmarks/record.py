@@ -17,6 +17,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from motionpred.files import write_atomically
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 RESULTS = CHECKOUT / "benchmarks" / "results"
 
@@ -52,9 +54,8 @@ def write_result(
         "raw": dict(raw),
     }
     path = folder / "result.json"
-    partial = path.with_suffix(".part")
-    partial.write_text(json.dumps(result, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    text = json.dumps(result, indent=2, allow_nan=False)
+    write_atomically(path, f"{text}\n".encode())
     return path
 
 

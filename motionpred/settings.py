@@ -39,7 +39,13 @@ def from_mapping(kind: type[D], values: Mapping[str, Any], *, at: str = "") -> D
         )
         if required and name not in result:
             raise ConfigError("a setting is missing", field=f"{at}.{name}" if at else name)
-    return kind(**result)
+    try:
+        return kind(**result)
+    except ConfigError as error:
+        # A dataclass that checks itself knows its fields, not where in the settings it stands.
+        if at and error.field and not error.field.startswith(f"{at}."):
+            error.field = f"{at}.{error.field}"
+        raise
 
 
 def to_mapping(settings: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -55,10 +56,10 @@ def wrote(path: Path, what: str = "") -> None:
     say(f"wrote {shown(path)}" + (f" ({what})" if what else ""))
 
 
-def then(*commands: str) -> None:
-    """Say what to run next."""
-    for command in commands:
-        say(f"next: {command}")
+def then(*words: object) -> None:
+    """Say what to run next: a command of motionpred, quoted so that it can be pasted."""
+    texts = [str(shown(word)) if isinstance(word, Path) else str(word) for word in words]
+    say(f"next: {shlex.join(['motionpred', *texts])}")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "") -> None:

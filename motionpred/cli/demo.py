@@ -64,7 +64,8 @@ def command(
     render.command(val, str(forecasts), out=picture, limit=1)
     console.rule()
     say(f"the picture is {picture}, the tables above compare constant velocity with the model")
-    then("motionpred models", "motionpred prepare argoverse2 ROOT STORE")
+    then("models")
+    then("prepare", "argoverse2", "ROOT", "STORE")
 
 
 def _announce(line: str) -> None:

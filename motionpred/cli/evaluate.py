@@ -11,10 +11,12 @@ import typer
 
 from motionpred.cli import options
 from motionpred.cli.console import counted, say, table, then, warn, wrote
+from motionpred.cli.forecaster import Forecaster
 from motionpred.errors import ConfigError, SceneError, StoreError
+from motionpred.metrics import Evaluation
 
 if TYPE_CHECKING:
-    from motionpred.metrics import Protocol, Report, Scores
+    from motionpred.metrics import Protocol, Report
     from motionpred.prediction import Prediction
     from motionpred.scene import Scene
 
@@ -36,6 +38,7 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Also write the figures as JSON.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the forecast.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Scenes a batch.")] = 16,
+    device: options.Device = "auto",
     dataset: options.Dataset = None,
     split: options.Split = None,
     ids: options.Ids = None,
@@ -43,17 +46,49 @@ def command(
     filter: options.Filter = None,
 ) -> None:
     """Score forecasts by the official rules of a benchmark."""
-    scenes = options.read(source, dataset, split, ids, limit, filter)
+    if out is not None:
+        options.check_file(out, ".json")
+    reading = options.Reading(source, dataset, split, ids, limit, filter)
+    scenes = iter(reading)
     first = next(scenes, None)
     if first is None:
-        raise StoreError("has no scene to evaluate", file=source)
+        raise reading.nothing("evaluate")
     boards = [_Board(item, required=bool(protocol)) for item in _protocols(protocol, first)]
+    modes = max(board.protocol.modes for board in boards)
+    model = Forecaster(forecaster, modes=modes, seed=seed, batch_size=batch_size, device=device)
     seen = _Truth(counted(chain([first], scenes), "evaluate"))
     missing: list[str] = []
-    modes = max(board.protocol.modes for board in boards)
-    for scene, prediction in _forecasts(forecaster, seen, modes, seed, batch_size, missing):
+    for scene, prediction in model.pairs(seen):
+        if prediction is None:
+            missing.append(scene.scene_id)
+            continue
         for board in boards:
-            board.score(scene, prediction)
+            board.add(scene, prediction)
+    reports = _reports(boards, seen, missing, source, forecaster)
+    model.report()
+    for report in reports:
+        _show(report)
+    say(f"{seen.with_truth} scenes with a future; {seen.without_truth} without were left out")
+    if out is not None:
+        _save(out, reports, seen.without_truth)
+        wrote(out, "figures")
+    then("render", source, forecaster, "--limit", 1, "--out", "scene.png")
+    if missing:
+        warn(f"{len(missing)} scenes have no forecast in {forecaster}: {', '.join(missing[:5])}")
+    reading.finish()
+    if missing or any(board.failures for board in boards):
+        raise typer.Exit(3)
+
+
+def _reports(
+    boards: list[_Board], seen: _Truth, missing: list[str], source: Path, forecaster: str
+) -> list[Report]:
+    """The figures, after saying what was left out.
+
+    Raises:
+        SceneError: no scene has a future, or none could be scored.
+        StoreError: the forecast file has none of the scenes.
+    """
     if not seen.with_truth:
         raise SceneError(
             f"there is no ground truth in this split: none of its {seen.without_truth} scenes has "
@@ -61,50 +96,34 @@ def command(
             file=source,
             remedy="Use 'motionpred predict'",
         )
-    reports = [board.report() for board in boards if board.scores]
+    if len(missing) == seen.with_truth:
+        raise StoreError("has no forecast of these scenes", file=forecaster)
     for board in boards:
         board.complain()
+    reports = [board.report() for board in boards if board.scores]
     if not any(report.scenes for report in reports):
         raise SceneError("no scene could be scored", file=source)
-    for report in reports:
-        _show(report)
-    say(f"{seen.with_truth} scenes with a future; {seen.without_truth} without were left out")
-    if out is not None:
-        _save(out, reports, seen.without_truth)
-        wrote(out, "figures")
-    then(f"motionpred render {source} {forecaster} --limit 1 --out scene.png")
-    if missing:
-        warn(f"{len(missing)} scenes have no forecast in {forecaster}: {', '.join(missing[:5])}")
-    if missing or any(board.failures for board in boards):
-        raise typer.Exit(3)
+    return reports
 
 
-class _Board:
-    """One protocol and what it has scored so far."""
+class _Board(Evaluation):
+    """An evaluation that may be left out, where the user did not name its protocol."""
 
     def __init__(self, protocol: Protocol, *, required: bool) -> None:
-        self.protocol = protocol
-        self.required = required  # named by the user, so it may not be left out
-        self.scores: list[Scores] = []
-        self.failures: list[SceneError] = []
+        super().__init__(protocol)
+        self.required = required
         self.refused: ConfigError | None = None
 
-    def score(self, scene: Scene, prediction: Prediction) -> None:
-        """Add one scene; a scene that does not fit is kept as a failure and the others go on."""
+    def add(self, scene: Scene, prediction: Prediction) -> None:
+        """Score one scene; a protocol that cannot score this kind of forecast is left out."""
         if self.refused is not None:
             return
         try:
-            self.scores.append(self.protocol.score(scene, prediction))
-        except SceneError as error:
-            self.failures.append(error)
+            super().add(scene, prediction)
         except ConfigError as error:
             if self.required:
                 raise
             self.refused = error
-
-    def report(self) -> Report:
-        """The figures of what was scored."""
-        return self.protocol.report(self.scores)
 
     def complain(self) -> None:
         """Say what could not be scored, and why."""
@@ -140,46 +159,6 @@ class _Truth:
                 self.without_truth += 1
 
 
-def _forecasts(
-    forecaster: str,
-    scenes: Iterable[Scene],
-    modes: int,
-    seed: int,
-    batch_size: int,
-    missing: list[str],
-) -> Iterator[tuple[Scene, Prediction]]:
-    from motionpred.inference import load
-    from motionpred.prediction import is_forecast_file, load_predictions
-
-    if is_forecast_file(forecaster):
-        known = {item.scene_id: item for item in load_predictions(forecaster)}
-        found = 0
-        for scene in scenes:
-            if scene.scene_id in known:
-                found += 1
-                yield scene, known[scene.scene_id]
-            else:
-                missing.append(scene.scene_id)
-        if missing and not found:
-            raise StoreError("has no forecast of these scenes", file=forecaster)
-        return
-    predictor = load(forecaster)
-    waiting: list[Scene] = []
-
-    def remembered() -> Iterator[Scene]:
-        for scene in scenes:
-            waiting.append(scene)
-            yield scene
-
-    predictions = predictor.predict_many(
-        remembered(), modes=modes, seed=seed, batch_size=batch_size
-    )
-    for prediction in predictions:
-        yield waiting.pop(0), prediction
-    for what, count in {**predictor.skipped, **predictor.dropped}.items():
-        say(f"{count} {what}")
-
-
 def _show(report: Report) -> None:
     rows = [
         (f.metric, f.k, f.value, f.agents, f"{f.horizon:g} s", f"{f.n} {f.over}")
@@ -195,6 +174,7 @@ def _show(report: Report) -> None:
 def _save(path: Path, reports: list[Report], without_truth: int) -> None:
     import json
 
+    from motionpred.files import write_atomically
     from motionpred.metrics import report_to_json
 
     plain = {
@@ -202,7 +182,5 @@ def _save(path: Path, reports: list[Report], without_truth: int) -> None:
         "reports": [report_to_json(report) for report in reports],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
     text = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False)
-    part.write_text(text + "\n", encoding="utf-8")
-    part.replace(path)
+    write_atomically(path, f"{text}\n".encode())

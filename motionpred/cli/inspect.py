@@ -51,7 +51,8 @@ def command(
         name: Counter() for name in ("types", "kinds", "links", "map_report")
     }
     scenes = agents = 0
-    for scene in counted(options.read(source, dataset, split, ids, limit, filter), "inspect"):
+    reading = options.Reading(source, dataset, split, ids, limit, filter)
+    for scene in counted(reading, "inspect"):
         summary = (scene.validate() if check else scene).summary()
         scenes += 1
         agents += summary["agents"]
@@ -59,6 +60,8 @@ def command(
             total.update(summary[name])
         if len(listed) < rows:
             listed.append(summary)
+    if not scenes:
+        raise reading.nothing("inspect")
     table(_COLUMNS, ([row[name] for name in _COLUMNS] for row in listed), title="scenes")
     if scenes > len(listed):
         say(f"... and {scenes - len(listed)} more (--rows)")
@@ -71,7 +74,6 @@ def command(
     )
     if check:
         say(f"{scenes} scenes keep the contract")
-    then(
-        f"motionpred evaluate {source} constant-velocity",
-        f"motionpred render {source} --limit 1 --out scene.png",
-    )
+    then("evaluate", source, "constant-velocity")
+    then("render", source, "--limit", 1, "--out", "scene.png")
+    reading.finish()

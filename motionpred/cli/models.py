@@ -38,7 +38,8 @@ def command() -> None:
             for name in protocol_names()
         ],
     )
-    then("motionpred prepare DATASET ROOT STORE", "motionpred evaluate STORE MODEL")
+    then("prepare", "DATASET", "ROOT", "STORE")
+    then("evaluate", "STORE", "MODEL")
 
 
 def _first(kind: type) -> str:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from motionpred.errors import ConfigError
+from motionpred.cli.console import warn
+from motionpred.errors import ConfigError, MotionpredError, StoreError
 
 if TYPE_CHECKING:
     from motionpred.scene import Scene
+
+_NAMED = 5  # broken scenes that are named; the others are counted
 
 Dataset = Annotated[
     str | None,
@@ -30,6 +33,10 @@ Filter = Annotated[
 Agents = Annotated[
     Literal["scored", "all"],
     typer.Option("--agents", help="scored: those that the benchmark asks about; all: every agent."),
+]
+Device = Annotated[
+    str,
+    typer.Option("--device", help="cpu, cuda, cuda:1, mps; auto: an accelerator if there is one."),
 ]
 
 
@@ -73,22 +80,63 @@ def filters(values: list[str] | None) -> dict[str, str] | None:
     return result
 
 
-def read(
-    path: Path,
-    dataset: str | None,
-    split: str | None,
-    ids: str | None,
-    limit: int | None,
-    filter: list[str] | None,
-) -> Iterator[Scene]:
-    """Scenes of a store or of raw files, as the shared options say."""
-    from motionpred.store import read_scenes
+def check_file(path: Path, suffix: str) -> None:
+    """Refuse a name for an output file before any work is done.
 
-    return read_scenes(
-        path,
-        dataset=dataset,
-        split=split,
-        ids=scene_ids(ids),
-        limit=limit,
-        filter=filters(filter),
-    )
+    Raises:
+        ConfigError: it has another suffix, or is a folder.
+    """
+    if path.suffix.lower() != suffix or path.is_dir():
+        raise ConfigError(f"is {path}", field="--out", remedy=f"Name a {suffix} file")
+
+
+class Reading:
+    """Scenes of a store or of raw files, as the shared options say.
+
+    What is wrong with single scenes is kept in ``errors`` and the others go on.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        dataset: str | None,
+        split: str | None,
+        ids: str | None,
+        limit: int | None,
+        filter: list[str] | None,
+    ) -> None:
+        from motionpred.store import read_scenes
+
+        self.path = path
+        self.errors: list[MotionpredError] = []
+        self._items = read_scenes(
+            path,
+            dataset=dataset,
+            split=split,
+            ids=scene_ids(ids),
+            limit=limit,
+            filter=filters(filter),
+            on_error="yield",
+        )
+
+    def __iter__(self) -> Iterator[Scene]:
+        for item in self._items:
+            if isinstance(item, MotionpredError):
+                self.errors.append(item)
+            else:
+                yield item
+
+    def nothing(self, purpose: str) -> MotionpredError:
+        """Why there is no scene at all: what broke the first one, if one was broken."""
+        if self.errors:
+            return self.errors[0]
+        return StoreError(f"has no scene to {purpose}", file=self.path)
+
+    def finish(self) -> None:
+        """Name the scenes that failed; if there are any, the command ends with "done in part"."""
+        for error in self.errors[:_NAMED]:
+            warn(str(error))
+        if len(self.errors) > _NAMED:
+            warn(f"... and {len(self.errors) - _NAMED} more scenes")
+        if self.errors:
+            raise typer.Exit(3)

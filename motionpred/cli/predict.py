@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from motionpred.cli import options
-from motionpred.cli.console import counted, say, then, wrote
-from motionpred.errors import ConfigError, StoreError
-
-if TYPE_CHECKING:
-    from motionpred.prediction import Prediction
+from motionpred.cli.console import counted, then, wrote
+from motionpred.cli.forecaster import Forecaster
+from motionpred.errors import ConfigError
 
 NAME = "predict"
 
@@ -26,6 +24,7 @@ def command(
     modes: Annotated[int, typer.Option(min=1, help="Futures a scene.")] = 6,
     seed: Annotated[int, typer.Option(help="Seed of the forecast.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Scenes a batch.")] = 16,
+    device: options.Device = "auto",
     dataset: options.Dataset = None,
     split: options.Split = None,
     ids: options.Ids = None,
@@ -33,32 +32,22 @@ def command(
     filter: options.Filter = None,
 ) -> None:
     """Forecast scenes; no future is needed and none is looked at."""
-    from motionpred.inference import load
     from motionpred.prediction import save_predictions
 
-    if out.suffix.lower() != ".parquet":
-        raise ConfigError(f"is {out}", field="--out", remedy="Name a .parquet file")
-    predictor = load(model)
-    scenes = counted(options.read(source, dataset, split, ids, limit, filter), "predict")
-    predictions = _nonempty(
-        predictor.predict_many(
-            scenes, modes=modes, agents=agents, seed=seed, batch_size=batch_size
-        ),
-        source,
+    options.check_file(out, ".parquet")
+    reading = options.Reading(source, dataset, split, ids, limit, filter)
+    forecaster = Forecaster(
+        model, modes=modes, agents=agents, seed=seed, batch_size=batch_size, device=device
     )
-    count = save_predictions(out, predictions)
-    for what, number in {**predictor.skipped, **predictor.dropped}.items():
-        say(f"{number} {what}")
-    wrote(out, f"forecasts of {count} scenes")
-    then(
-        f"motionpred evaluate {source} {out}",
-        f"motionpred render {source} {out} --limit 1 --out scene.png",
-    )
-
-
-def _nonempty(predictions: Iterator[Prediction], source: Path) -> Iterator[Prediction]:
-    first = next(predictions, None)
+    if forecaster.predictor is None:
+        raise ConfigError("is a forecast file", file=model, field="MODEL", remedy="Name a model")
+    pairs = forecaster.pairs(counted(reading, "predict"))
+    first = next(pairs, None)
     if first is None:
-        raise StoreError("has no scene to forecast", file=source)
-    yield first
-    yield from predictions
+        raise reading.nothing("forecast")
+    count = save_predictions(out, (item for _, item in chain([first], pairs) if item is not None))
+    forecaster.report()
+    wrote(out, f"forecasts of {count} scenes")
+    then("evaluate", source, out)
+    then("render", source, out, "--limit", 1, "--out", "scene.png")
+    reading.finish()

@@ -60,6 +60,6 @@ def command(
     wrote(store, f"{report.bytes / 1e6:.1f} MB")
     if report.failed:
         warn(f"{report.failed} scenes failed: see {store / 'failures.jsonl'}")
-    then(f"motionpred inspect {store}")
+    then("inspect", store)
     if report.failed:
         raise typer.Exit(3 if report.scenes else 1)

@@ -39,5 +39,5 @@ def run(overrides: list[str]) -> Path:
     wrote(result.run, "run folder: settings, log")
     wrote(result.bundle, "model bundle")
     scenes = (config.val_store_paths or config.store_paths)[0]
-    then(f"motionpred evaluate {shown(scenes)} {shown(result.bundle)}")
+    then("evaluate", scenes, result.bundle)
     return shown(result.bundle)

@@ -36,6 +36,9 @@ class Adapter(ABC):
     name: ClassVar[str]
     time: ClassVar[TimeSpec]
     protocols: ClassVar[tuple[str, ...]]  # names of the protocols that suit this dataset
+    # About how many scenes a source holds, so that a store cuts its shards to size. 1 is exact:
+    # a source never holds more.
+    scenes_per_source: ClassVar[int] = 1
 
     @abstractmethod
     def find(self, root: Path, split: str | None = None) -> list[Source]:

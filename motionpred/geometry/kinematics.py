@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motionpred.geometry.angles import wrap
+
 Array = npt.NDArray[Any]
+
+# Below it the direction of a displacement is that of the noise of the positions: standing agents
+# are recorded to a centimetre or so, which at 10 Hz is this much.
+LEAST_SPEED = 0.1  # m/s
 
 
 def backward_velocity(position: Array, time: Array, valid: Array) -> tuple[Array, Array]:
@@ -26,6 +32,22 @@ def backward_velocity(position: Array, time: Array, valid: Array) -> tuple[Array
     step = np.diff(position[..., :2], axis=1)
     np.divide(step, np.diff(time)[None, :, None], out=velocity[:, 1:], where=known[:, 1:, None])
     return velocity, known
+
+
+def backward_heading(velocity: Array, known: Array, valid: Array) -> tuple[Array, Array]:
+    """Heading ``[A, T]`` in radians and where there is one ``[A, T]``, from velocities up to then.
+
+    ``velocity`` ``[A, T, 2]`` m/s and ``known`` ``[A, T]`` as :func:`backward_velocity` gives them
+    (over recorded intervals), ``valid`` ``[A, T]``. The heading at a valid step is the direction of
+    the latest known velocity above ``LEAST_SPEED``, also across a gap; before the first such
+    velocity there is none, and it is 0.
+    """
+    moving = known & (np.hypot(velocity[..., 0], velocity[..., 1]) > LEAST_SPEED)
+    latest = np.maximum.accumulate(np.where(moving, np.arange(valid.shape[1]), -1), axis=1)
+    directed = valid & (latest >= 0)
+    angle = wrap(np.arctan2(velocity[..., 1], velocity[..., 0]))
+    heading = np.take_along_axis(angle, np.maximum(latest, 0), axis=1)
+    return np.where(directed, heading, 0.0), directed
 
 
 def last_valid(valid: Array) -> Array:

@@ -20,29 +20,38 @@ def drop_repeats(points: Array) -> Array:
     return np.asarray(points[keep])
 
 
-def open_ring(points: Array) -> Array:
-    """A ring whose first corner is not repeated at the end, without repeated points."""
-    points = drop_repeats(points)
-    if len(points) > 1 and np.array_equal(points[0, :2], points[-1, :2]):
-        points = points[:-1]
-    return points
+def drop_all_repeats(points: Array, start: Array) -> tuple[Array, Array]:
+    """:func:`drop_repeats` of every polyline of a flattened set: points and starts."""
+    keep = np.ones(len(points), bool)
+    keep[1:] = (points[1:, :2] != points[:-1, :2]).any(axis=1)
+    keep[start[:-1]] = True
+    return _keep(points, start, keep)
 
 
-def ring_area(points: Array) -> float:
-    """Area of a ring in square metres (shoelace formula), with or without the repeated corner."""
-    x, y = points[:, 0] - points[0, 0], points[:, 1] - points[0, 1]
-    return float(abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2)
+def open_rings(points: Array, start: Array, ring: Array) -> tuple[Array, Array]:
+    """A flattened set whose rings (``ring`` ``[M]``) do not repeat their first corner at the end.
+
+    Repeated points must have been dropped before.
+    """
+    first, last = start[:-1], start[1:] - 1
+    closing = ring & (first < last) & (points[first, :2] == points[last, :2]).all(axis=1)
+    keep = np.ones(len(points), bool)
+    keep[last[closing]] = False
+    return _keep(points, start, keep)
+
+
+def _keep(points: Array, start: Array, keep: Array) -> tuple[Array, Array]:
+    if keep.all():
+        return points, start
+    before = np.zeros(len(points) + 1, np.int64)
+    np.cumsum(keep, out=before[1:])
+    return points[keep], before[start]
 
 
 def directions(points: Array) -> Array:
     """Direction of each segment ``[n - 1]`` in radians; none for a single point."""
     step = np.diff(points[:, :2], axis=0)
     return wrap(np.arctan2(step[:, 1], step[:, 0]))
-
-
-def length(points: Array) -> float:
-    """Length in metres, in the plane."""
-    return float(np.hypot(*np.diff(points[:, :2], axis=0).T).sum())
 
 
 def resample(points: Array, start: Array, count: int) -> Array:

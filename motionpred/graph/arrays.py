@@ -36,6 +36,7 @@ DROPPED = (
     "history_padded",  # steps that the recording does not have, marked invalid
     "history_cropped",  # oldest steps left out
     "future_cropped",  # last steps left out
+    "scenes_resampled",  # brought to the clock of the batch, see BatchOptions.resample
 )
 
 

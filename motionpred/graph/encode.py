@@ -22,11 +22,9 @@ from motionpred.graph.headings import fill_headings
 from motionpred.graph.keys import stable_key, stable_keys
 from motionpred.graph.map_pieces import TIE, MapPieces, MapQuery, encode_maps
 from motionpred.graph.options import BatchOptions
-from motionpred.scene import AgentType, RoadMap, Role, Scene, TimeSpec, Tracks
+from motionpred.scene import AgentType, RoadMap, Role, Scene, TimeSpec, Tracks, resample
 
 Array = npt.NDArray[Any]
-
-_CLOCK_TOLERANCE = 0.02
 
 
 def encode(scene: Scene, time: TimeSpec, options: BatchOptions | None = None) -> SceneArrays:
@@ -35,10 +33,10 @@ def encode(scene: Scene, time: TimeSpec, options: BatchOptions | None = None) ->
     A scene with less history than ``time.history`` is padded at the front with invalid steps, one
     with more loses its oldest; a longer future is cropped and a shorter one is invalid. Agents
     without a state in the history are left out; those that miss ``now`` stay as context, at their
-    last valid pose.
+    last valid pose. A scene of another clock is resampled first where the options say so.
 
     Raises:
-        ConfigError: ``scene.dt`` is not ``time.dt`` (within 2 %).
+        ConfigError: the scene has another clock, and ``options.resample`` is off.
     """
     return encode_all([scene], time, options)[0][0]
 
@@ -51,8 +49,7 @@ def encode_all(
     The state and flag arrays of the scenes are views of the padded ones, by the same names.
     """
     options = options or BatchOptions()
-    for scene in scenes:
-        _check_clock(scene, time)
+    recorded, scenes = scenes, [_on_clock(scene, time, options) for scene in scenes]
     windows = [_Window.of(scene, time) for scene in scenes]
     agents = [
         _choose_agents(scene.tracks, window, options)
@@ -67,7 +64,8 @@ def encode_all(
         own = {name: values[place, : len(chosen.rows)] for name, values in states.items()}
         _write_steps(scene.tracks, chosen.rows, window, origin, own)
         fill_headings(own["history_state"], own["history_flags"], pieces[place])
-        rows.append(_arrays(scene, time, window, chosen, origin, pieces[place], own))
+        changed = scene is not recorded[place]
+        rows.append(_arrays(scene, time, window, chosen, origin, pieces[place], own, changed))
     return rows, states
 
 
@@ -79,6 +77,7 @@ def _arrays(
     origin: Array,
     pieces: MapPieces,
     states: dict[str, Array],
+    resampled: bool,
 ) -> SceneArrays:
     tracks = scene.tracks
     stamps = _stamps(scene.time[window.first : window.now + 1], window.front, time.dt)
@@ -111,6 +110,7 @@ def _arrays(
             history_padded=window.front,
             history_cropped=window.first,
             future_cropped=len(scene.time) - window.stop,
+            scenes_resampled=int(resampled),
         ),
         **states,
     )
@@ -170,14 +170,19 @@ class _Agents(NamedTuple):
     short: int  # context only, for want of history
 
 
-def _check_clock(scene: Scene, time: TimeSpec) -> None:
-    if abs(scene.dt - time.dt) > _CLOCK_TOLERANCE * time.dt:
-        raise ConfigError(
-            f"the scene has a step of {scene.dt:g} s and the model expects {time.dt:g} s",
-            scene=scene.scene_id,
-            field="dt",
-            remedy="Set the option resample, or use a model of that clock",
-        )
+def _on_clock(scene: Scene, time: TimeSpec, options: BatchOptions) -> Scene:
+    """The scene itself where it has that clock, else resampled if the options allow it."""
+    if time.same_clock(scene.dt):
+        return scene
+    if options.resample:
+        return resample(scene, time.dt)
+    raise ConfigError(
+        f"the scene has a step of {scene.dt:g} s and the model expects {time.dt:g} s",
+        scene=scene.scene_id,
+        field="dt",
+        remedy="Set the batch option resample (BatchOptions(resample=True), in a training "
+        "batch.resample=true), or use a model of that clock",
+    )
 
 
 def _choose_agents(tracks: Tracks, window: _Window, options: BatchOptions) -> _Agents:

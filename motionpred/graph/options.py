@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from motionpred.errors import ConfigError
@@ -25,7 +26,9 @@ class BatchOptions:
 
     Agents that a benchmark scores are never cut. ``include_ego`` off leaves the recording car out,
     unless the benchmark scores it. ``min_history`` is the number of valid history steps that an
-    agent needs to be predicted; with fewer it stays as context.
+    agent needs to be predicted; with fewer it stays as context. ``resample`` brings scenes of
+    another clock to that of the model (:func:`motionpred.scene.resample`), history and target;
+    without it they are refused.
     """
 
     max_agents: int | None = 64
@@ -35,17 +38,18 @@ class BatchOptions:
     include_ego: bool = True
     map_kinds: tuple[MapKind, ...] = MAP_KINDS
     min_history: int = 1
+    resample: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("max_agents", 1),
-            ("max_map", 0),
-            ("map_points", 2),
-            ("min_history", 1),
+        for name, least, most in (
+            ("max_agents", 1, math.inf),
+            ("max_map", 0, math.inf),
+            ("map_points", 2, 1000),
+            ("min_history", 1, math.inf),
         ):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise ConfigError(f"is {value}", field=name, remedy=f"Use {least} or more")
+            if value is not None and not least <= value <= most:
+                raise ConfigError(f"is {value}", field=name, remedy=f"Use {least} to {most}")
         if not self.map_radius > 0:
             raise ConfigError(
                 f"is {self.map_radius}", field="map_radius", remedy="Use a length > 0"

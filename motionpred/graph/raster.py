@@ -55,6 +55,8 @@ _TYPE_CHANNEL = {
     AgentType.CYCLIST: "cyclist",
     AgentType.PEDESTRIAN: "pedestrian",
 }
+_ANGLES = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
+_ROUND = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=-1)  # corners of a disc of radius 1
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def raster(
     ``size`` pixels, ``resolution`` metres a pixel, ``center`` metres and ``heading`` radians in the
     world frame; by default those of the focal agent, else the ego, else the middle of all agents
     with x up. Masks are 0 or 1; ``history`` boxes of the last so many steps before ``now`` fade
-    with age; velocities are in m/s, in the frame of the view, inside the boxes at ``now``.
+    with age; velocities are in m/s, in the frame of the view, inside the boxes at ``now``. A box
+    without a heading is a disc.
     """
     seen = scene.observed()
     view = _view(seen, size, resolution, center, heading)
@@ -152,25 +155,31 @@ def _draw_agents(pens: dict[str, Any], seen: Scene, view: View, history: int) ->
     kinds = [AgentType(kind) for kind in tracks.type.tolist()]
     assumed = np.array([DEFAULT_SIZE[kind][:2] for kind in kinds]).reshape(-1, 2)
     size = np.where(tracks.size[..., :2] > 0, tracks.size[..., :2], assumed[:, None])
-    boxes = view.pixels(corners(tracks.position[..., :2], tracks.heading, size))
+    center = tracks.position[..., :2]
+    boxes = view.pixels(corners(center, tracks.heading, size))
+    radius = size.max(axis=-1) / 2
+
+    def outline(agent: int, step: int) -> list[tuple[float, float]]:
+        """A box; a disc where it is not known which way a box would point."""
+        shape = boxes[agent, step]
+        if not tracks.heading_valid[agent, step]:
+            shape = view.pixels(center[agent, step] + radius[agent, step] * _ROUND)
+        return [(x, y) for x, y in shape.tolist()]
+
     first = max(now - history, 0)
     for step in range(first, now):
         age = (step - first + 1) / (now - first + 1)
-        for agent in np.flatnonzero(tracks.valid[:, step]):
-            pens["history"].polygon(_corners(boxes[agent, step]), fill=age)
+        for agent in np.flatnonzero(tracks.valid[:, step]).tolist():
+            pens["history"].polygon(outline(agent, step), fill=age)
     velocity = rotate(tracks.velocity[:, now], -view.heading)
-    for agent in np.flatnonzero(tracks.valid[:, now]):
-        box = _corners(boxes[agent, now])
+    for agent in np.flatnonzero(tracks.valid[:, now]).tolist():
+        box = outline(agent, now)
         values = {_TYPE_CHANNEL.get(kinds[agent], "other"): 1.0}
         values["velocity_forward"], values["velocity_left"] = map(float, velocity[agent])
         if tracks.roles[agent] & Role.SCORED:
             values["scored"] = 1.0
         for channel, value in values.items():
             pens[channel].polygon(box, fill=value)
-
-
-def _corners(box: Array) -> list[tuple[float, float]]:
-    return [(x, y) for x, y in box.tolist()]
 
 
 # Painted in this order; a later one covers what lies under it.

@@ -38,9 +38,13 @@ def place(
     *,
     non_blocking: bool = False,
 ) -> SceneBatch:
-    """The batch on ``device``, float32 numbers as ``dtype``; float64 origins stay as they are."""
+    """The batch on ``device``, float32 numbers as ``dtype``; origins stay float64, or behind."""
+    # World coordinates need float64; Apple's accelerator has none, so there they stay on the host.
+    device = torch.device(device)
 
     def move(values: Tensor) -> Tensor:
+        if values.dtype == torch.float64 and device.type == "mps":
+            return values
         wanted = dtype if values.dtype == torch.float32 else None
         return values.to(device, wanted, non_blocking=non_blocking)
 

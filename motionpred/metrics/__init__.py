@@ -1,6 +1,6 @@
 """Metrics: pure functions on arrays, and the named protocols that put them together. No torch."""
 
-from motionpred.metrics.evaluation import evaluate
+from motionpred.metrics.evaluation import Evaluation, evaluate
 from motionpred.metrics.protocol import (
     Figure,
     Protocol,
@@ -12,6 +12,7 @@ from motionpred.metrics.protocol import (
 from motionpred.metrics.report_table import report_to_json, table
 
 __all__ = [
+    "Evaluation",
     "Figure",
     "Protocol",
     "Report",

@@ -29,7 +29,7 @@ class _Argoverse2(Protocol):
 
     modes = 6
     agents: ClassVar[str]
-    figures: ClassVar[Mapping[str, str]]  # metric -> what its mean runs over
+    figures: ClassVar[Mapping[str, tuple[str, str]]]  # metric -> what its mean runs over, unit
 
     def __init__(self, select: Select = "fde") -> None:
         _choice("select", select, ("fde", "own"))
@@ -70,9 +70,9 @@ class _Argoverse2(Protocol):
         return Report(
             protocol=f"{self.name} ({options})" if options else self.name,
             figures=tuple(
-                pooled.figure(metric, k, self.agents, self.over(metric))
+                pooled.figure(metric, k, self.agents, self.over(metric), unit)
                 for k in KS
-                for metric in self.figures
+                for metric, (_, unit) in self.figures.items()
             ),
             scenes=pooled.scenes,
             without_truth=pooled.without_truth,
@@ -81,7 +81,7 @@ class _Argoverse2(Protocol):
 
     def over(self, metric: str) -> str:
         """What the mean of ``metric`` runs over."""
-        return self.figures[metric]
+        return self.figures[metric][0]
 
 
 class Argoverse2Single(_Argoverse2):
@@ -93,9 +93,14 @@ class Argoverse2Single(_Argoverse2):
 
     name = "argoverse2-single"
     agents = "focal"
-    figures: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("minADE", "minFDE", "MR", "brier-minFDE", "brier-minADE"), "agents"
-    )
+    headline = ("minFDE", True)
+    figures: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "minADE": ("agents", "m"),
+        "minFDE": ("agents", "m"),
+        "MR": ("agents", "share"),
+        "brier-minFDE": ("agents", "m + 1"),
+        "brier-minADE": ("agents", "m + 1"),
+    }
 
     def targets(self, scene: Scene) -> Array:
         """Index of the focal track."""
@@ -131,12 +136,13 @@ class Argoverse2Multi(_Argoverse2):
 
     name = "argoverse2-multi"
     agents = "focal and scored"
-    figures: ClassVar[Mapping[str, str]] = {
-        "avgMinADE": "scenes",
-        "avgMinFDE": "scenes",
-        "actorMR": "agents",
-        "actorCR": "agents",
-        "avgBrierMinFDE": "scenes",
+    headline = ("avgMinFDE", True)
+    figures: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "avgMinADE": ("scenes", "m"),
+        "avgMinFDE": ("scenes", "m"),
+        "actorMR": ("agents", "share"),
+        "actorCR": ("agents", "share"),
+        "avgBrierMinFDE": ("scenes", "m + 1"),
     }
 
     def __init__(self, select: Select = "fde", pooling: Pooling = "agents") -> None:
@@ -152,7 +158,7 @@ class Argoverse2Multi(_Argoverse2):
 
     def over(self, metric: str) -> str:
         """What the mean of ``metric`` runs over."""
-        return "scenes" if self.pooling == "scenes" else self.figures[metric]
+        return "scenes" if self.pooling == "scenes" else super().over(metric)
 
     def targets(self, scene: Scene) -> Array:
         """Indices of the scored tracks and the focal one."""

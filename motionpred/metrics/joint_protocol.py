@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from motionpred.errors import ConfigError, SceneError
+from motionpred.errors import ConfigError
 from motionpred.metrics.displacement import displacement
 from motionpred.metrics.joint import (
     Term,
@@ -21,13 +21,14 @@ from motionpred.metrics.joint import (
 from motionpred.metrics.matching import Match, check_scene, cut, match
 from motionpred.metrics.plausibility import (
     drivable_area,
+    first_direction,
     hard_steps,
     on_area,
     overlapping_pairs,
     travel_heading,
 )
 from motionpred.metrics.pooling import HORIZON, WITHOUT_TRUTH, Pooled, pool
-from motionpred.metrics.protocol import Figure, Protocol, Report, Scores
+from motionpred.metrics.protocol import Figure, Protocol, Report, Scores, at_largest_k
 from motionpred.metrics.uncertainty import (
     calibration_bins,
     calibration_error,
@@ -42,20 +43,24 @@ Array = npt.NDArray[Any]
 _K = 6
 _VEHICLES = (AgentType.VEHICLE, AgentType.BUS, AgentType.MOTORCYCLIST)
 
-# metric -> modes that it looks at, its agents, what its mean runs over; in the order of the report
-_DISPLACEMENT = {"minADE": "scenes", "minFDE": "scenes", "MR": "agents"}
-_FIGURES: tuple[tuple[str, int, str, str], ...] = (
-    *((name, k, "scored", over) for k in (1, _K) for name, over in _DISPLACEMENT.items()),
-    ("overlap", 1, "scored", "agents"),
-    ("off-road", 1, "scored vehicles", "agents"),
-    ("kinematic", 1, "scored", "steps"),
-    ("NLL", _K, "scored", "steps"),
-    ("ECE", _K, "scored", "modes"),
-    *((f"marginal {name}", k, "scored", "agents") for k in (1, _K) for name in _DISPLACEMENT),
-    ("marginal off-road", 1, "scored vehicles", "agents"),
-    ("marginal kinematic", 1, "scored", "steps"),
-    ("marginal NLL", _K, "scored", "steps"),
-    ("marginal ECE", _K, "scored", "modes"),
+# metric, modes that it looks at, its agents, what its mean runs over, unit; in the report's order
+_JOINT = (("minADE", "scenes", "m"), ("minFDE", "scenes", "m"), ("MR", "agents", "share"))
+_PER_AGENT = (
+    ("off-road", 1, "scored vehicles", "agents", "share"),
+    ("kinematic", 1, "scored", "steps", "share"),
+    ("NLL", _K, "scored", "steps", "nats"),
+    ("ECE", _K, "scored", "modes", "share"),
+)
+_FIGURES: tuple[tuple[str, int, str, str, str], ...] = (
+    *((name, k, "scored", over, unit) for k in (1, _K) for name, over, unit in _JOINT),
+    ("overlap", 1, "scored", "agents", "share"),
+    *_PER_AGENT,
+    *(
+        (f"marginal {name}", k, "scored", "agents", unit)
+        for k in (1, _K)
+        for name, _, unit in _JOINT
+    ),
+    *((f"marginal {name}", k, agents, over, unit) for name, k, agents, over, unit in _PER_AGENT),
 )
 
 
@@ -70,6 +75,7 @@ class Joint(Protocol):
 
     name = "joint"
     modes: ClassVar[int] = _K
+    headline: ClassVar[tuple[str, bool]] = ("minFDE", True)
 
     def __init__(self, horizon: float | None = None) -> None:
         if horizon is not None and not horizon > 0:
@@ -132,6 +138,11 @@ class Joint(Protocol):
             notes=pooled.notes,
         )
 
+    def leading(self, report: Report) -> Figure:
+        """minFDE of scene modes; of a marginal forecast, which has none, that of agents' modes."""
+        (metric, _), names = self.headline, {figure.metric for figure in report.figures}
+        return at_largest_k(report, metric if metric in names else f"marginal {metric}")
+
 
 def _joint_displacement(matched: Match, samples: dict[str, Any]) -> dict[tuple[str, int], Term]:
     terms = {}
@@ -157,27 +168,32 @@ def _marginal_displacement(matched: Match, samples: dict[str, Any]) -> dict[tupl
 
 
 def _overlap(scene: Scene, matched: Match, notes: dict[str, int]) -> Term:
-    """Agents whose box meets another's in the most probable mode, and how many agents there are."""
+    """Agents whose box meets another's in the most probable mode, and how many agents there are.
+
+    A box without a heading points along the agent's first displacement, else along x; such agents
+    are counted as ``assumed_headings``.
+    """
     tracks, now = scene.tracks, scene.now
     sizes, assumed = size_or_default(tracks, now)
     size = sizes[matched.track, :2]
+    steps = np.r_[now, matched.steps]
+    truth = tracks.position[matched.track][:, steps, :2]
+    valid = tracks.valid[matched.track][:, steps]
+    turned = tracks.heading[matched.track][:, steps].astype(np.float64)
+    known = tracks.heading_valid[matched.track][:, steps]
     best = matched.forecast.top(1)
     path = best.position[0]
-    start = tracks.position[matched.track, now, :2]
-    heading = (
-        travel_heading(path, start, tracks.heading[matched.track, now].astype(np.float64))
-        if best.heading is None
-        else best.heading[0]
-    )
+    if best.heading is None:
+        whole = np.concatenate([truth[:, :1], path], axis=1)
+        start = np.where(known[:, 0], turned[:, 0], first_direction(whole))
+        heading = travel_heading(path, truth[:, 0], start)
+    else:
+        heading = best.heading[0]
     met = overlapping_pairs(path, heading, size)
     # Boxes that meet in the recording (assumed sizes, loose labels) say nothing of the forecast.
-    steps = np.r_[now, matched.steps]
-    recorded = overlapping_pairs(
-        tracks.position[matched.track][:, steps, :2],
-        tracks.heading[matched.track][:, steps].astype(np.float64),
-        size,
-        tracks.valid[matched.track][:, steps],
-    )
+    turned = np.where(known, turned, first_direction(truth, valid)[:, None])
+    recorded = overlapping_pairs(truth, turned, size, valid)
+    notes["assumed_headings"] = int((valid & ~known).any(axis=1).sum())
     notes["assumed_boxes"] = int(assumed[matched.track].sum())
     notes["pairs_overlapping_in_truth"] = int(recorded.sum()) // 2
     return float((met & ~recorded).any(axis=1).sum()), float(len(path))
@@ -197,11 +213,13 @@ def _per_agent(scene: Scene, matched: Match, notes: dict[str, int]) -> dict[tupl
     }
     mixture = matched.forecast.marginal().top(_K)
     if mixture.scale is not None:
-        if not (mixture.scale > 0).all():
-            raise SceneError("is not positive", scene=scene.scene_id, field="prediction.scale")
         nll = laplace_nll(
             mixture.position, mixture.scale, mixture.probability, matched.truth, heading
-        )[matched.valid]
+        )
+        # Without a recorded heading only the model knows in which frame its scale is.
+        framed = tracks.heading_valid[matched.track, now]
+        notes["targets_without_heading_at_now"] = int((~framed).sum())
+        nll = nll[matched.valid & framed[:, None]]
         terms["NLL", _K] = (float(nll.sum()), float(nll.size))
     return terms
 
@@ -239,12 +257,13 @@ def _figure(
     k: int,
     agents: str,
     over: str,
+    unit: str,
 ) -> Figure:
     if metric in calibration:
         gap, count = calibration[metric]
         value = gap / count if count else math.nan
-        return Figure(metric, value, k, pooled.horizon, agents, round(count), over)
-    return pooled.figure(metric, k, agents, over)
+        return Figure(metric, value, k, pooled.horizon, agents, round(count), over, unit)
+    return pooled.figure(metric, k, agents, over, unit)
 
 
 def _counted(notes: Mapping[str, int]) -> dict[str, int]:

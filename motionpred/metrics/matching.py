@@ -25,7 +25,7 @@ class Match:
     steps: Array  # [N] int64, index into the scene's steps
     forecast: Prediction  # position [K, M, N, 2]
     truth: Array  # [M, N, 2] float64, metres, world frame; 0 where invalid
-    valid: Array  # [M, N] bool
+    valid: Array  # [M, N] bool; the truth was measured, not interpolated
 
 
 def check_scene(scene: Scene, prediction: Prediction) -> None:
@@ -62,7 +62,7 @@ def match(scene: Scene, prediction: Prediction, targets: Array) -> Match:
         steps=steps,
         forecast=prediction.select(wanted),
         truth=tracks.position[targets][:, steps, :2],
-        valid=tracks.valid[targets][:, steps],
+        valid=(tracks.valid & tracks.measured)[targets][:, steps],
     )
 
 
@@ -89,8 +89,8 @@ def _lacking(scene: Scene, prediction: Prediction, missing: list[str], wanted: i
 def future_steps(scene: Scene, prediction: Prediction) -> Array:
     """Indices ``[N]`` of the scene's steps that the forecast's times mean.
 
-    Times are matched by the recorded clock, else by the nominal one (a model's dt may differ from
-    the recording's by up to 2 %).
+    Times are matched by the recorded clock, else by the nominal one (a model's dt may be a
+    little off the recording's).
 
     Raises:
         SceneError: the forecast is longer than the truth, or lies between recorded steps.

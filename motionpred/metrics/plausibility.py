@@ -40,6 +40,19 @@ def travel_heading(position: Array, start: Array, start_heading: Array) -> Array
     return np.asarray(np.take_along_axis(angle, latest, axis=1))
 
 
+def first_direction(position: Array, valid: Array | None = None) -> Array:
+    """Direction ``[A]`` from the first state to the first one that is away from it, else 0.
+
+    ``position`` ``[A, T, 2]``, ``valid`` ``[A, T]``; away is more than 5 cm.
+    """
+    there = np.ones(position.shape[:2], bool) if valid is None else valid
+    agent = np.arange(len(position))
+    offset = position - position[agent, there.argmax(axis=1)][:, None]
+    away = there & (np.hypot(offset[..., 0], offset[..., 1]) > _MOVED)
+    x, y = offset[agent, away.argmax(axis=1)].T
+    return np.where(away.any(axis=1), np.arctan2(y, x), 0.0)
+
+
 def overlapping_pairs(
     position: Array, heading: Array, size: Array, valid: Array | None = None
 ) -> Array:

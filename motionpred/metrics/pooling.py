@@ -10,11 +10,10 @@ from typing import Any
 
 from motionpred.errors import SceneError
 from motionpred.metrics.protocol import Figure, Scores
+from motionpred.scene import CLOCK_TOLERANCE
 
 WITHOUT_TRUTH = "without_truth"
 HORIZON = "horizon"  # key of Scores.samples: seconds that the scene was scored over
-
-_SAME_HORIZON = 0.02  # relative; recorded clocks jitter
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,11 @@ class Pooled:
     horizon: float  # seconds, 0 where nothing was scored
     notes: Mapping[str, int]
 
-    def figure(self, metric: str, k: int, agents: str, over: str) -> Figure:
+    def figure(self, metric: str, k: int, agents: str, over: str, unit: str) -> Figure:
         """The mean of one metric; NaN where nothing counts."""
         total, count = self.terms.get((metric, k), (0.0, 0.0))
         value = total / count if count else math.nan
-        return Figure(metric, value, k, self.horizon, agents, round(count), over)
+        return Figure(metric, value, k, self.horizon, agents, round(count), over, unit)
 
 
 def pool(scores: Iterable[Scores]) -> Pooled:
@@ -77,7 +76,7 @@ def _one_horizon(scored: list[Scores]) -> float:
         return 0.0
     horizons = sorted((float(s.samples[HORIZON]), s.scene_id) for s in scored)
     (low, first), (high, last) = horizons[0], horizons[-1]
-    if high - low > _SAME_HORIZON * high:
+    if high - low > CLOCK_TOLERANCE * high:
         raise SceneError(
             f"was scored over {high:.3g} s, and scene {first} over {low:.3g} s",
             scene=last,

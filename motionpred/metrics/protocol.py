@@ -32,6 +32,7 @@ class Figure:
     agents: str  # the agent set, in words: "focal", "scored", ...
     n: int  # what the mean runs over
     over: str  # what n counts: "agents", "scenes", "steps", ...
+    unit: str  # of value: "m", "share" (0..1), "nats", "m + 1" (metres and a Brier term), ...
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Protocol(ABC):
 
     name: ClassVar[str]
     modes: ClassVar[int]  # K that the benchmark asks for
+    headline: ClassVar[tuple[str, bool]]  # metric that ranks models, whether lower is better
 
     @abstractmethod
     def targets(self, scene: Scene) -> Array:
@@ -95,6 +97,25 @@ class Protocol(ABC):
     @abstractmethod
     def report(self, scores: Iterable[Scores]) -> Report:
         """Figures over scenes; a scene that comes twice counts once."""
+
+    def leading(self, report: Report) -> Figure:
+        """The figure that says which of two models is better: the headline at the largest K.
+
+        Raises:
+            ConfigError: ``report`` has no such figure.
+        """
+        return at_largest_k(report, self.headline[0])
+
+
+def at_largest_k(report: Report, metric: str) -> Figure:
+    """The figure called ``metric`` with the most modes; a ConfigError where there is none."""
+    found = [figure for figure in report.figures if figure.metric == metric]
+    if not found:
+        known = sorted({figure.metric for figure in report.figures})
+        raise ConfigError(
+            f"{report.protocol} has no figure {metric!r}", remedy=nearest(metric, known)
+        )
+    return max(found, key=lambda figure: figure.k)
 
 
 registry: Registry[type[Protocol]] = Registry(

@@ -9,18 +9,6 @@ from motionpred.metrics.protocol import Figure, Report
 
 COLUMNS = ("metric", "value", "unit", "k", "horizon", "agents", "n", "over")
 
-_SHARES = {"MR", "actorMR", "actorCR", "overlap", "off-road", "kinematic", "ECE"}
-
-
-def unit(metric: str) -> str:
-    """Unit of a metric: ``m``, ``share`` (0..1), ``nats``, ``m + 1`` (metres and a Brier term)."""
-    name = metric.removeprefix("marginal ")
-    if name in _SHARES:
-        return "share"
-    if name == "NLL":
-        return "nats"
-    return "m + 1" if "brier" in name.lower() else "m"
-
 
 def table(report: Report) -> list[dict[str, Any]]:
     """One mapping a figure, with the keys of :data:`COLUMNS`; ``value`` is NaN where ``n`` is 0."""
@@ -31,7 +19,7 @@ def _row(figure: Figure) -> dict[str, Any]:
     return {
         "metric": figure.metric,
         "value": figure.value,
-        "unit": unit(figure.metric),
+        "unit": figure.unit,
         "k": figure.k,
         "horizon": figure.horizon,
         "agents": figure.agents,

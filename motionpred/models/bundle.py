@@ -7,6 +7,7 @@ ever executed, and a pickle is refused by name of what it would have called.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from motionpred.scene import TimeSpec
 from motionpred.settings import from_mapping, to_mapping
 
 FORMAT = 1
+_MOST_STEPS = 10_000  # of the history, and of the future
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def load_bundle(path: Path | str, *, device: torch.device | str = "cpu") -> Load
         tensors = tensors_from_bytes(files[WEIGHTS])
     except SafetensorError as error:
         raise BundleError(f"is damaged: {error}", file=path / WEIGHTS) from error
+    _check_clock(config.time, path)
     try:
         model = build_model(config.model, config.settings, config.time)
     except ConfigError as error:
@@ -138,6 +141,23 @@ def _read_config(text: bytes, path: Path) -> BundleConfig:
         return from_mapping(BundleConfig, values)
     except ConfigError as error:
         raise _in_config(error, path) from error
+
+
+def _check_clock(time: TimeSpec, path: Path) -> None:
+    """A model is as large as its clock: a damaged one could ask for more than the memory."""
+    sound = {
+        "dt": 0 < time.dt < math.inf,
+        "history": 1 <= time.history <= _MOST_STEPS,
+        "future": 1 <= time.future <= _MOST_STEPS,
+    }
+    for name, is_sound in sound.items():
+        if not is_sound:
+            raise BundleError(
+                f"is {getattr(time, name)}",
+                file=path / CONFIG,
+                field=f"time.{name}",
+                remedy=f"Use a step above 0 s, and 1 to {_MOST_STEPS} of them",
+            )
 
 
 def _in_config(error: ConfigError, path: Path) -> BundleError:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from motionpred.errors import BundleError
+from motionpred.files import write_atomically
 from motionpred.models.checkpoint import refuse_foreign
 
 CONFIG, CARD, WEIGHTS = "config.yaml", "card.md", "model.safetensors"
@@ -29,18 +30,15 @@ def write_files(path: Path, files: Mapping[str, bytes]) -> None:
             "is there already and is not only a bundle", file=path, remedy="Choose another name"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".zip":
+        write_atomically(path, _zipped(files))
+        return
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        if path.suffix == ".zip":
-            draft.write_bytes(_zipped(files))
-            _flush(draft)
-            draft.replace(path)
-        else:
-            _write_folder(draft, path, files)
+        _write_folder(draft, path, files)
     finally:
         if draft.is_dir():
             shutil.rmtree(draft)
-        draft.unlink(missing_ok=True)
 
 
 def _write_folder(draft: Path, path: Path, files: Mapping[str, bytes]) -> None:

@@ -10,10 +10,12 @@ from motionpred.scene.kinds import (
     Role,
     SignalState,
 )
-from motionpred.scene.scene import RoadMap, Scene, Signals, TimeSpec, Tracks
+from motionpred.scene.resampling import resample
+from motionpred.scene.scene import CLOCK_TOLERANCE, RoadMap, Scene, Signals, TimeSpec, Tracks
 from motionpred.scene.windows import windows
 
 __all__ = [
+    "CLOCK_TOLERANCE",
     "AgentType",
     "EdgeKind",
     "FieldSource",
@@ -27,5 +29,6 @@ __all__ = [
     "Signals",
     "TimeSpec",
     "Tracks",
+    "resample",
     "windows",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,6 +22,10 @@ from motionpred.scene.kinds import (
 
 if TYPE_CHECKING:
     from motionpred.scene.scene import RoadMap, Scene, Signals, Tracks
+
+# No place on Earth is farther from any origin in use. Larger numbers are damage, and their squares
+# do not fit float32, in which models compute.
+_LARGEST = 1e8  # metres, metres per second
 
 _Fail = Callable[[str, str], NoReturn]
 
@@ -66,11 +71,11 @@ def validate(scene: Scene) -> None:
         raise SceneError(message, scene=scene.scene_id, field=field)
 
     steps = len(scene.time)
-    if not scene.scene_id:
-        fail("scene_id", "is empty")
-    if not np.isfinite(scene.dt) or scene.dt <= 0:
+    if not isinstance(scene.scene_id, str) or not scene.scene_id:
+        fail("scene_id", f"is {scene.scene_id!r}, it must be text")
+    if not isinstance(scene.dt, (int, float)) or not np.isfinite(scene.dt) or scene.dt <= 0:
         fail("dt", f"is {scene.dt}, it must be positive")
-    if not 0 <= scene.now < steps:
+    if not isinstance(scene.now, (int, np.integer)) or not 0 <= scene.now < steps:
         fail("now", f"is {scene.now}, it must lie in 0..{steps - 1}")
     if scene.time.dtype != np.float64 or scene.time.ndim != 1:
         fail("time", "must be float64 of shape [T]")
@@ -80,16 +85,20 @@ def validate(scene: Scene) -> None:
     _check_tracks(scene.tracks, steps, fail)
     _check_map(scene.map, fail)
     _check_signals(scene.signals, len(scene.map), steps, fail)
+    try:
+        json.dumps(dict(scene.info), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        fail("info", f"is no JSON: {error}")
 
 
 def _check_tracks(tracks: Tracks, steps: int, fail: _Fail) -> None:
     sizes = {"A": len(tracks.track_id), "T": steps}
     _layout(tracks, "tracks", _TRACKS, sizes, fail)
+    for name in ("track_id", "raw_type"):
+        _text(getattr(tracks, name), sizes["A"], f"tracks.{name}", fail)
     ids, counts = np.unique(tracks.track_id, return_counts=True)
     if (counts > 1).any():
-        fail("tracks.track_id", f"{ids[counts > 1][0]!r} occurs {counts.max()} times")
-    if len(tracks.raw_type) != len(tracks.track_id):
-        fail("tracks.raw_type", "must have one entry per track")
+        fail("tracks.track_id", f"{str(ids[counts > 1][0])!r} occurs {counts.max()} times")
     _members(tracks.type, AgentType, "tracks.type", fail)
     focal = (tracks.roles & Role.FOCAL) != 0
     _first(
@@ -100,13 +109,13 @@ def _check_tracks(tracks: Tracks, steps: int, fail: _Fail) -> None:
         _first(extra, f"tracks.{name}", "is set where there is no state", fail)
     for name in ("position", "heading", "velocity", "size"):
         values = getattr(tracks, name)
-        _finite(values, f"tracks.{name}", fail)
+        _reasonable(values, f"tracks.{name}", fail)
         valid = getattr(tracks, f"{name}_valid", tracks.valid)
         nonzero = values != 0 if values.ndim == 2 else (values != 0).any(axis=2)
         _first(nonzero & ~valid, f"tracks.{name}", "is not 0 where it is invalid", fail)
-    _first(
-        np.abs(tracks.heading) > np.float32(np.pi), "tracks.heading", "is outside (-pi, pi]", fail
-    )
+    half = np.float32(np.pi)
+    outside = (tracks.heading <= -half) | (tracks.heading > half)
+    _first(outside, "tracks.heading", "is outside (-pi, pi]", fail)
     _first((tracks.size < 0).any(axis=2), "tracks.size", "is negative", fail)
     if not tracks.has_z:
         _first(
@@ -118,12 +127,13 @@ def _check_map(road: RoadMap, fail: _Fail) -> None:
     pieces = len(road.kind)
     sizes = {"P": len(road.points), "M": pieces, "N": pieces + 1, "E": road.edges.shape[-1]}
     _layout(road, "map", _MAP, sizes, fail)
-    _finite(road.points, "map.points", fail)
+    _reasonable(road.points, "map.points", fail)
     if road.start[0] != 0 or road.start[-1] != len(road.points):
         fail("map.start", f"must run from 0 to {len(road.points)}")
     _first(np.diff(road.start) < 1, "map.start", "has no point", fail)
-    if len(road.polyline_id) != pieces:
-        fail("map.polyline_id", "must have one entry per polyline")
+    flat = ~np.repeat(road.has_z, np.diff(road.start))
+    _first(flat & (road.points[:, 2] != 0), "map.points", "has a z though has_z is False", fail)
+    _text(road.polyline_id, pieces, "map.polyline_id", fail)
     _members(road.kind, MapKind, "map.kind", fail)
     _members(road.lane_type, LaneType, "map.lane_type", fail)
     _members(road.marking, Marking, "map.marking", fail)
@@ -138,14 +148,14 @@ def _check_map(road: RoadMap, fail: _Fail) -> None:
         "is no polyline",
         fail,
     )
-    if road.edge_range is not None and road.edge_range.shape != (sizes["E"], 4):
-        fail("map.edge_range", f"has shape {road.edge_range.shape}, it must be [{sizes['E']}, 4]")
+    if road.edge_range is not None:
+        _layout(road, "map", {"edge_range": (np.int64, "E4")}, sizes, fail)
 
 
 def _check_signals(signals: Signals, pieces: int, steps: int, fail: _Fail) -> None:
     _layout(signals, "signals", _SIGNALS, {"S": len(signals.lane), "T": steps}, fail)
     _members(signals.state, SignalState, "signals.state", fail)
-    _finite(signals.stop_point, "signals.stop_point", fail)
+    _reasonable(signals.stop_point, "signals.stop_point", fail)
     _first((signals.lane < -1) | (signals.lane >= pieces), "signals.lane", "is no polyline", fail)
 
 
@@ -159,10 +169,19 @@ def _layout(
     for name, (dtype, letters) in table.items():
         array = getattr(owner, name)
         shape = tuple(int(c) if c.isdigit() else sizes[c] for c in letters)
+        if not isinstance(array, np.ndarray):
+            fail(f"{prefix}.{name}", f"is {type(array).__name__}, it must be an array")
         if array.dtype != dtype:
             fail(f"{prefix}.{name}", f"is {array.dtype}, it must be {np.dtype(dtype)}")
         if array.shape != shape:
             fail(f"{prefix}.{name}", f"has shape {array.shape}, it must be {shape}")
+
+
+def _text(values: np.ndarray[Any, Any], count: int, field: str, fail: _Fail) -> None:
+    if values.dtype.kind != "U":
+        fail(field, f"is {values.dtype}, it must be text")
+    if values.shape != (count,):
+        fail(field, f"has shape {values.shape}, it must be {(count,)}")
 
 
 def _first(bad: Any, field: str, message: str, fail: _Fail) -> None:
@@ -173,6 +192,11 @@ def _first(bad: Any, field: str, message: str, fail: _Fail) -> None:
 
 def _finite(values: np.ndarray[Any, Any], field: str, fail: _Fail) -> None:
     _first(~np.isfinite(values), field, "is not finite", fail)
+
+
+def _reasonable(values: np.ndarray[Any, Any], field: str, fail: _Fail) -> None:
+    _finite(values, field, fail)
+    _first(np.abs(values) > _LARGEST, field, f"is larger than {_LARGEST:g}", fail)
 
 
 def _members(values: np.ndarray[Any, Any], kind: type[IntEnum], field: str, fail: _Fail) -> None:

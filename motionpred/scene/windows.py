@@ -16,16 +16,17 @@ def windows(recording: Scene, spec: TimeSpec, stride: int = 1) -> Iterator[Scene
     without a state inside the window are left out; roles and the map are the recording's.
 
     Raises:
-        ConfigError: ``spec.dt`` is not the recording's (within 2 %), or ``stride`` is below 1.
+        ConfigError: the recording has another clock (see :meth:`TimeSpec.same_clock`), or
+            ``stride`` is below 1.
     """
     if stride < 1:
         raise ConfigError(f"stride is {stride}", field="stride", remedy="Use 1 or more")
-    if abs(spec.dt - recording.dt) > 0.02 * recording.dt:
+    if not spec.same_clock(recording.dt):
         raise ConfigError(
             f"the windows want dt {spec.dt} s and the recording has {recording.dt} s",
             scene=recording.scene_id,
             field="dt",
-            remedy="Resample the recording first",
+            remedy="Call motionpred.scene.resample(recording, spec.dt) first",
         )
     for start in range(0, len(recording.time) - spec.steps + 1, stride):
         stop = start + spec.steps

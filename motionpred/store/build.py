@@ -10,11 +10,11 @@ from typing import TextIO
 
 from motionpred.datasets import Source
 from motionpred.errors import SceneError
+from motionpred.files import sync_folder, write_atomically
 from motionpred.scene import MapKind, Scene
 from motionpred.store.decoding import decode, origin
 from motionpred.store.encoding import encode
 from motionpred.store.failures import Failure
-from motionpred.store.files import sync_folder, write_atomically
 from motionpred.store.job import (
     BUILD,
     BuildJob,

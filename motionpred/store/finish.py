@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from motionpred.files import sha256_of, write_atomically
 from motionpred.scene import TimeSpec
 from motionpred.store.failures import Failure
-from motionpred.store.files import sha256_of, write_atomically
 from motionpred.store.job import Row, ShardRecord
 from motionpred.store.manifest import (
     FAILURES,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from motionpred.datasets import Adapter, Source
+from motionpred.files import write_atomically
 from motionpred.store.failures import Failure
-from motionpred.store.files import write_atomically
 from motionpred.store.manifest import ShardInfo
 from motionpred.store.selection import Selection
 

@@ -9,15 +9,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from motionpred.errors import StoreError
+from motionpred.errors import ConfigError, StoreError
+from motionpred.files import write_atomically
 from motionpred.scene import TimeSpec
-from motionpred.store.files import write_atomically
+from motionpred.settings import from_mapping
 from motionpred.store.layout import FORMAT
 
 MANIFEST = "manifest.json"
 INDEX = "index.arrow"
 FAILURES = "failures.jsonl"
 SOURCES = "sources.json"
+REMEDY = "Remove the folder of the store and prepare it again"  # a rerun alone repairs nothing
 
 
 @dataclass(frozen=True)
@@ -74,27 +76,45 @@ class Manifest:
             values = json.loads(path.read_text(encoding="utf-8"))
             found = values["format"]
             if found == FORMAT:
-                return cls(
-                    **{
-                        **values,
-                        "time": TimeSpec(**values["time"]),
-                        "counts": Counts(**values["counts"]),
-                        "shards": tuple(ShardInfo(**shard) for shard in values["shards"]),
-                    }
-                )
+                return from_mapping(cls, values)
         except FileNotFoundError as error:
             raise StoreError("there is no manifest", file=path) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except ConfigError as error:
+            raise StoreError(
+                f"the manifest is damaged: {error.message}",
+                file=path,
+                field=error.field,
+                remedy=REMEDY,
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(
                 f"the manifest cannot be read ({type(error).__name__}: {error})",
                 file=path,
-                remedy="Prepare the store again",
+                remedy=REMEDY,
             ) from error
         raise StoreError(
             f"the store has format {found}, this version reads {FORMAT}",
             file=path,
             remedy="Prepare it again, or use the version that wrote it",
         )
+
+
+def check_there(folder: Path, manifest: Manifest) -> None:
+    """Whether every file of a finished store is there, with the size that it had.
+
+    Raises:
+        StoreError: names the first that is not.
+    """
+    wanted = dict.fromkeys(manifest.files)
+    for name, size in (wanted | {shard.name: shard.bytes for shard in manifest.shards}).items():
+        path = folder / name
+        if not path.is_file():
+            raise StoreError("is gone", file=path, remedy=REMEDY)
+        found = path.stat().st_size
+        if size not in (None, found):
+            raise StoreError(
+                f"is damaged: it has {found} bytes, it had {size}", file=path, remedy=REMEDY
+            )
 
 
 def content_hash(shards: tuple[ShardInfo, ...], files: Mapping[str, str]) -> str:

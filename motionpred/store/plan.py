@@ -16,7 +16,7 @@ from typing import Any
 import motionpred
 from motionpred.datasets import Adapter, Source
 from motionpred.errors import ConfigError, StoreError
-from motionpred.store.files import write_atomically
+from motionpred.files import write_atomically
 from motionpred.store.job import BUILD, ShardPlan
 from motionpred.store.layout import FORMAT
 from motionpred.store.manifest import FAILURES, INDEX, MANIFEST, SOURCES, Manifest
@@ -56,7 +56,7 @@ class Plan:
             ConfigError: ``shard_size`` is below 1.
         """
         if shard_size is None:
-            shard_size = _shard_size(len(sources), getattr(adapter, "scenes_per_source", 1))
+            shard_size = _shard_size(len(sources), adapter.scenes_per_source)
         if shard_size < 1:
             raise ConfigError(f"is {shard_size}", field="shard_size", remedy="Use 1 or more")
         return cls(
@@ -100,14 +100,14 @@ class Plan:
                 manifest.motionpred,
                 asdict(manifest.time),
                 manifest.options,
-                tuple(_read_json(out / SOURCES)),
+                _sources(_read_json(out / SOURCES), out / SOURCES),
             )
         path = out / BUILD / _PLAN
         if not path.exists():
             return None
         values = _read_json(path)
         try:
-            return cls(**{**values, "sources": tuple(values["sources"])})
+            return cls(**{**values, "sources": _sources(values["sources"], path)})
         except (TypeError, KeyError) as error:
             raise _damaged(path, error) from error
 
@@ -173,8 +173,14 @@ def _changes(before: Sequence[str], now: Sequence[str]) -> str:
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(path, error) from error
+
+
+def _sources(values: Any, path: Path) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(key, str) for key in values):
+        raise _damaged(path, TypeError("sources must be a list of texts"))
+    return tuple(values)
 
 
 def _damaged(path: Path, error: Exception) -> StoreError:

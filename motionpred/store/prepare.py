@@ -23,7 +23,7 @@ from motionpred.store.job import (
     finished_record,
 )
 from motionpred.store.lock import exclusive
-from motionpred.store.manifest import MANIFEST, Manifest
+from motionpred.store.manifest import MANIFEST, Manifest, check_there
 from motionpred.store.plan import LOCK, Plan, check_folder, clear_build, clear_store, drop_parts
 from motionpred.store.progress import Meter, PrepareProgress
 from motionpred.store.raw import find_sources
@@ -139,7 +139,9 @@ def _continue(
         plan.check_continues(begun, out)
     if (out / MANIFEST).exists():
         clear_build(out)  # of a run that was killed in its very last moment
-        return Manifest.load(out)
+        manifest = Manifest.load(out)
+        check_there(out, manifest)
+        return manifest
     try:
         (out / BUILD).mkdir(exist_ok=True)
         if begun is None:

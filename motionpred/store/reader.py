@@ -13,16 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from motionpred.errors import StoreError
+from motionpred.files import sha256_of
 from motionpred.scene import Scene
 from motionpred.store.decoding import decode
 from motionpred.store.failures import Failure
-from motionpred.store.files import sha256_of
 from motionpred.store.job import BUILD, ShardRecord, finished_records
 from motionpred.store.layout import is_layout
 from motionpred.store.manifest import (
     FAILURES,
     INDEX,
     MANIFEST,
+    REMEDY,
     Manifest,
     ShardInfo,
     content_hash,
@@ -221,7 +222,7 @@ class Store:
         return reader
 
 
-_REMEDY = "Prepare the store again; 'motionpred inspect --check' tests all of it"
+_REMEDY = f"{REMEDY}; 'motionpred inspect --check' tests all of it"
 
 
 def _open_shard(path: Path, info: ShardInfo) -> Any:

@@ -38,14 +38,15 @@ def moved(scene: Scene, angle: float, dx: float, dy: float) -> Scene:
         flat = rotate(points[..., :2], np.float64(angle)) + np.array([dx, dy])
         return np.concatenate([flat, points[..., 2:]], axis=-1)
 
-    heading = wrap(tracks.heading.astype(np.float64) + angle)
+    # Wrapped as it is stored: -pi + 1e-9 is inside the range only in float64.
+    heading = wrap((tracks.heading.astype(np.float64) + angle).astype(np.float32))
     velocity = rotate(tracks.velocity.astype(np.float64), np.float64(angle))
     return replace(
         scene,
         tracks=replace(
             tracks,
             position=np.where(tracks.valid[..., None], move(tracks.position), 0.0),
-            heading=np.where(tracks.heading_valid, heading, 0.0).astype(np.float32),
+            heading=np.where(tracks.heading_valid, heading, np.float32(0)),
             velocity=np.where(tracks.velocity_valid[..., None], velocity, 0.0).astype(np.float32),
         ),
         map=replace(scene.map, points=move(scene.map.points)),

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motionpred.geometry.angles import wrap
-from motionpred.geometry.kinematics import backward_velocity
+from motionpred.geometry.frames import rotate
+from motionpred.geometry.kinematics import backward_heading, backward_velocity
 from motionpred.scene import (
     AgentType,
     EdgeKind,
@@ -42,7 +43,7 @@ def make_tracks(
     """Tracks from positions ``[A, T, 2 or 3]``; what is not given is derived or absent.
 
     ``valid`` ``[A, T]`` defaults to everywhere; ``type`` to VEHICLE; ``roles`` to SCORED; ``size``
-    ``[A, 2 or 3]`` metres to absent. A derived heading is that of the last displacement over 1 cm.
+    ``[A, 2 or 3]`` metres to absent. A derived heading is that of ``backward_heading``.
     """
     position = np.asarray(position, np.float64)
     agents, steps, dimensions = position.shape
@@ -57,7 +58,7 @@ def make_tracks(
         derived, known = np.where(mask[..., None], np.asarray(velocity, float), 0.0), mask
         velocity_source = FieldSource.RECORDED
     if heading is None:
-        angle, directed = _past_heading(derived, known, dt)
+        angle, directed = backward_heading(derived, known, mask)
         heading_source = FieldSource.DERIVED
     else:
         angle, directed = np.asarray(heading, float), mask
@@ -76,7 +77,7 @@ def make_tracks(
         raw_type=np.array([AgentType(kind).name.lower() for kind in kinds], np.str_),
         roles=np.array(bits, np.int16),
         position=full,
-        heading=wrap(np.where(mask & directed, angle, 0.0)).astype(np.float32),
+        heading=wrap(np.where(mask & directed, angle, 0.0).astype(np.float32)),
         velocity=derived.astype(np.float32),
         size=sizes,
         valid=mask,
@@ -90,17 +91,6 @@ def make_tracks(
             "size": FieldSource.ABSENT if size is None else FieldSource.RECORDED,
         },
     )
-
-
-def _past_heading(velocity: Array, known: Array, dt: float) -> tuple[Array, Array]:
-    """The direction of the last displacement over 1 cm, and whether there was one yet."""
-    heading, directed = np.zeros(known.shape), np.zeros(known.shape, bool)
-    for step in range(1, known.shape[1]):
-        moved = known[:, step] & (np.hypot(*velocity[:, step].T) * dt > 0.01)
-        angle = np.arctan2(velocity[:, step, 1], velocity[:, step, 0])
-        heading[:, step] = np.where(moved, angle, heading[:, step - 1])
-        directed[:, step] = moved | directed[:, step - 1]
-    return heading, directed
 
 
 def make_map(
@@ -275,8 +265,8 @@ def crossing_map(center: tuple[float, float] = (0.0, 0.0)) -> RoadMap:
     lanes: dict[str, Array] = {}
     arms = (0.0, np.pi / 2, np.pi, -np.pi / 2)  # direction of travel of the incoming lane
     for i, angle in enumerate(arms):
-        lanes[f"1{i}"] = _turned(_line((-80.0, -1.75), (-8.0, -1.75), 19), angle)
-        lanes[f"2{i}"] = _turned(_line((8.0, -1.75), (80.0, -1.75), 19), angle)
+        lanes[f"1{i}"] = rotate(_line((-80.0, -1.75), (-8.0, -1.75), 19), angle)
+        lanes[f"2{i}"] = rotate(_line((8.0, -1.75), (80.0, -1.75), 19), angle)
     names = list(lanes)
     edges: list[tuple[int, int, EdgeKind]] = []
     opposite: list[bool] = []
@@ -285,7 +275,7 @@ def crossing_map(center: tuple[float, float] = (0.0, 0.0)) -> RoadMap:
             out = (i + turn) % 4
             name = f"3{i}{turn + 1}"
             shape = _drive(-8.0, 1.0, turn, np.linspace(0, 16 if turn == 0 else _arc(turn), 11))
-            lanes[name] = _turned(shape, arms[i])
+            lanes[name] = rotate(shape, arms[i])
             names.append(name)
             edges += [
                 (names.index(f"1{i}"), len(names) - 1, EdgeKind.SUCCESSOR),
@@ -299,7 +289,7 @@ def crossing_map(center: tuple[float, float] = (0.0, 0.0)) -> RoadMap:
     polylines: list[tuple[MapKind, Array]] = [(MapKind.LANE, lanes[name]) for name in names]
     walk = np.array([(7.5, -6.0), (10.5, -6.0), (10.5, 6.0), (7.5, 6.0)])
     quarter = np.array([(-80, -6), (-6, -6), (-6, -80)], float)
-    area = np.concatenate([_turned(quarter, angle) for angle in arms])
+    area = np.concatenate([rotate(quarter, angle) for angle in arms])
     polylines += [(MapKind.CROSSWALK, walk), (MapKind.DRIVABLE_AREA, area)]
     shifted = [(kind, points + np.asarray(center)) for kind, points in polylines]
     inside = [name.startswith("3") for name in names] + [False, False]
@@ -318,8 +308,3 @@ def _arc(turn: int) -> float:
 
 def _line(start: tuple[float, float], stop: tuple[float, float], count: int) -> Array:
     return np.linspace(start, stop, count)
-
-
-def _turned(points: Array, angle: float) -> Array:
-    cos, sin = np.cos(angle), np.sin(angle)
-    return np.asarray(points @ np.array([[cos, sin], [-sin, cos]]))

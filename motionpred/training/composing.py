@@ -104,7 +104,7 @@ def _read(folder: Path, picked: list[str]) -> dict[str, Any]:
         with _hydra(folder):
             composed = hydra_compose(_ENTRY, overrides=picked)
         plain = OmegaConf.to_container(composed, resolve=False)
-    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+    except (HydraException, OmegaConfBaseException, YAMLError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
         raise ConfigError(f"the configuration cannot be composed: {first}", file=folder) from error
     assert isinstance(plain, dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,20 @@ class TrainerConfig:
                 raise ConfigError(
                     f"is {getattr(self, name)}", field=f"trainer.{name}", remedy="Use 1 or more"
                 )
+        for name in ("learning_rate", "weight_decay", "final_learning_rate", "gradient_clip"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigError(
+                    f"is {getattr(self, name)}",
+                    field=f"trainer.{name}",
+                    remedy="Use 0 or a finite number above it",
+                )
+        for name in ("warmup_steps", "num_workers"):
+            if getattr(self, name) < 0:
+                raise ConfigError(
+                    f"is {getattr(self, name)}", field=f"trainer.{name}", remedy="Use 0 or more"
+                )
+        if not 0 <= self.seed < 2**32:  # what Lightning and numpy take
+            raise ConfigError(f"is {self.seed}", field="trainer.seed", remedy="Use 0 to 4294967295")
         if self.accumulate > self.batch_size:
             raise ConfigError(
                 f"{self.accumulate} parts of {self.batch_size} scenes",

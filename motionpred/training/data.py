@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
 from motionpred.inference.placement import place
-from motionpred.scene import Scene, TimeSpec
+from motionpred.scene import Scene, TimeSpec, resample
 from motionpred.store import Store
 from motionpred.training.config import TrainerConfig
 from motionpred.training.order import Array, parts_of_step, scenes_of_step, steps_per_epoch
@@ -131,6 +131,21 @@ class TrainSteps(Dataset[TrainStep]):
         return collate_scenes([self.scenes[int(i)] for i in share], self.time, self.options)
 
 
+class ResampledScenes:
+    """Scenes on one clock; those that have another are resampled."""
+
+    def __init__(self, scenes: Scenes, time: TimeSpec) -> None:
+        self.scenes = scenes
+        self.time = time
+
+    def __len__(self) -> int:
+        return len(self.scenes)
+
+    def __getitem__(self, index: int) -> Scene:
+        scene = self.scenes[index]
+        return scene if self.time.same_clock(scene.dt) else resample(scene, self.time.dt)
+
+
 class ValidationScenes:
     """Some scenes of a validation, as they are."""
 
@@ -196,8 +211,10 @@ class SceneData(LightningDataModule):
         if self.val_scenes is None:
             return []
         assert self.trainer is not None
+        # A forecast is scored against steps of its own clock.
+        scenes = self.val_scenes
         batches = ValidationBatches(
-            self.val_scenes,
+            ResampledScenes(scenes, self.time) if self.options.resample else scenes,
             self.config.batch_size,
             rank=self.trainer.global_rank,
             world=self.trainer.world_size,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from itertools import chain
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from motionpred.errors import TrainingError
 from motionpred.graph import BatchOptions, SceneBatch
 from motionpred.inference import Predictor
 from motionpred.inference.placement import dtype_of
-from motionpred.metrics import Protocol, Report, Scores
+from motionpred.metrics import Evaluation, Protocol, Report
 from motionpred.models import ForecastModel, Term
 from motionpred.training.config import TrainerConfig
 from motionpred.training.data import TrainStep, ValidationScenes
@@ -56,7 +57,7 @@ class ForecastTraining(LightningModule):
         self._empty_in_a_row = 0
         self._nothing_to_learn = False
         self._scene_id: list[str] = []
-        self._scores: list[Scores] = []
+        self._evaluation: Evaluation
 
     def transfer_batch_to_device(
         self, batch: Any, device: torch.device, dataloader_idx: int
@@ -187,39 +188,48 @@ class ForecastTraining(LightningModule):
 
     def on_validation_epoch_start(self) -> None:
         """Forget the scores of the validation before."""
-        self._scores = []
+        assert self.protocol is not None
+        self._evaluation = Evaluation(self.protocol)
 
     def validation_step(self, batch: ValidationScenes, batch_idx: int) -> None:
         """Forecast and score scenes, exactly as ``motionpred evaluate`` does."""
-        assert self.protocol is not None
+        protocol = self._evaluation.protocol
         predictor = Predictor(
             self.model, name=self.model.name, options=self.options, device=self.device
         )
         predictions = predictor.predict_many(
             batch.scenes,
             batch_size=len(batch.scenes),
-            modes=self.protocol.modes,
+            modes=protocol.modes,
             seed=self.config.seed,
         )
         for scene, prediction in zip(batch.scenes, predictions, strict=True):
-            self._scores.append(self.protocol.score(scene, prediction))
+            self._evaluation.add(scene, prediction)
 
     def on_validation_epoch_end(self) -> None:
         """Figures over the scenes of all processes; a scene that came twice counts once.
 
+        Scenes that do not fit the protocol are left out with a warning, they do not end a training.
+
         Raises:
-            TrainingError: no scene has a future.
+            TrainingError: no scene could be scored.
         """
-        assert self.protocol is not None
-        report = self.protocol.report(chain.from_iterable(gather(self._scores)))
-        self._scores = []
+        evaluation = self._evaluation
+        report = evaluation.protocol.report(chain.from_iterable(gather(evaluation.scores)))
+        failures = list(chain.from_iterable(gather(evaluation.failures)))
         if self.trainer.sanity_checking:
             return
         if report.scenes == 0:
             raise TrainingError(
-                "no ground truth in the validation scenes",
+                f"no validation scene could be scored: {failures[0]}"
+                if failures
+                else "no ground truth in the validation scenes",
                 remedy="Give a val_store of a split that has a future",
             )
+        if failures and self.trainer.is_global_zero:
+            # Blamed on this file: Lightning, which calls it, is kept quiet.
+            message = f"{len(failures)} validation scenes were left out: {failures[0]}"
+            warnings.warn(message, stacklevel=1)
         self.report = report
         for figure in report.figures:
             self.log(f"val/{figure.metric}@{figure.k}", figure.value, batch_size=max(figure.n, 1))

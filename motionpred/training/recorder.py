@@ -9,7 +9,6 @@ from typing import Any
 
 from pytorch_lightning import Callback, LightningModule, Trainer
 
-from motionpred.metrics import Figure, Report
 from motionpred.models import save_bundle
 from motionpred.training.cards import DataFacts, make_card
 from motionpred.training.config import TrainConfig
@@ -78,19 +77,20 @@ class RunRecorder(Callback):
         self._evaluation_started = cpu_seconds()
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Rows of ``metrics.csv``; the bundle ``best`` where the figure is lower than ever."""
+        """Rows of ``metrics.csv``; the bundle ``best`` where the headline is better than ever."""
         assert isinstance(pl_module, ForecastTraining)
-        report = pl_module.report
-        if not trainer.sanity_checking and report is not None:
+        report, protocol = pl_module.report, pl_module.protocol
+        if not trainer.sanity_checking and report is not None and protocol is not None:
             step = trainer.global_step
             self.validated_step = step
-            leading = headline(report)
-            # A figure without a single entry is NaN: nothing could ever be less.
-            better = math.isfinite(leading.value) and (
-                self.best is None or leading.value < self.best
+            value = protocol.leading(report).value
+            _, lower = protocol.headline
+            # A figure without a single entry is NaN: nothing could ever be better.
+            better = math.isfinite(value) and (
+                self.best is None or (value < self.best if lower else value > self.best)
             )
             if better:
-                self.best, self.best_step = leading.value, step
+                self.best, self.best_step = value, step
             if trainer.is_global_zero:
                 values = {f"val/{f.metric}@{f.k}": f.value for f in report.figures}
                 append_metrics(self.folder / METRICS, step, values)
@@ -108,13 +108,6 @@ class RunRecorder(Callback):
             cpu_minutes=self.training_seconds / 120,
         )
         save_bundle(self.folder / name, module.model, card=card, options=module.options)
-
-
-def headline(report: Report) -> Figure:
-    """The figure that says which weights are best, lower is better: minFDE at the largest K."""
-    most = max(figure.k for figure in report.figures)
-    at_most = [figure for figure in report.figures if figure.k == most]
-    return next((f for f in at_most if "minfde" in f.metric.lower()), at_most[0])
 
 
 def cpu_seconds() -> float:

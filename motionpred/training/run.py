@@ -21,11 +21,11 @@ from motionpred.training.config import TrainConfig
 from motionpred.training.run_folder import BEST, LAST, SUMMARY, write_json
 
 if TYPE_CHECKING:
+    from pytorch_lightning import Trainer
+
     from motionpred.training.data import SceneFolders
     from motionpred.training.module import ForecastTraining
     from motionpred.training.recorder import RunRecorder
-
-_CLOCK_TOLERANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
 
     scenes = SceneFolders(config.store_paths)
     val_scenes = SceneFolders(config.val_store_paths) if config.val_store_paths else None
-    time = _clock(scenes, val_scenes)
+    time = _clock(scenes, val_scenes, resample=config.batch.resample)
     _warn_of_shared_scenes(config)
     protocol = _protocol(config, scenes) if val_scenes else None
 
@@ -93,7 +93,8 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
     )
     recorder = RunRecorder(config, DataFacts.of(scenes, val_scenes))
     show = progress and sys.stdout.isatty()
-    trainer = Trainer(
+    trainer = _made(
+        Trainer,
         max_steps=settings.max_steps,
         max_epochs=-1,
         val_check_interval=settings.val_every,
@@ -130,8 +131,27 @@ def _train(config: TrainConfig, progress: bool) -> TrainResult:
     )
 
 
-def _clock(scenes: SceneFolders, val_scenes: SceneFolders | None) -> TimeSpec:
-    """The clock of the first store, which all others must share."""
+def _made(kind: type[Trainer], **options: Any) -> Trainer:
+    """Lightning's trainer.
+
+    Raises:
+        ConfigError: there is no such accelerator here, or not so many devices.
+    """
+    from lightning_fabric.utilities.exceptions import MisconfigurationException
+
+    try:
+        return kind(**options)
+    except (MisconfigurationException, ValueError, RuntimeError) as error:
+        raise ConfigError(
+            str(error).strip().splitlines()[0],
+            field="trainer",
+            remedy="Check trainer.accelerator, trainer.devices and trainer.precision; "
+            "auto fits every machine",
+        ) from error
+
+
+def _clock(scenes: SceneFolders, val_scenes: SceneFolders | None, *, resample: bool) -> TimeSpec:
+    """The clock of the first store; all others must share it, or are resampled to it."""
     if not scenes.paths:
         raise ConfigError("no store to train on", field="store", remedy="Name a prepared store")
     everything = [(scenes, "store"), *([(val_scenes, "val_store")] if val_scenes else [])]
@@ -141,12 +161,12 @@ def _clock(scenes: SceneFolders, val_scenes: SceneFolders | None) -> TimeSpec:
             raise ConfigError("holds no scene", file=folders.paths[0], field=field_name)
         for path, store in zip(folders.paths, folders.stores, strict=True):
             other = store.manifest.time
-            if abs(other.dt - time.dt) > _CLOCK_TOLERANCE * time.dt:
+            if not time.same_clock(other.dt) and not resample:
                 raise ConfigError(
                     f"has a step of {other.dt:g} s, and {scenes.paths[0]} one of {time.dt:g} s",
                     file=path,
                     field=field_name,
-                    remedy="Train on stores of one clock, or resample one of them",
+                    remedy="Train on stores of one clock, or set batch.resample=true",
                 )
     return time
 

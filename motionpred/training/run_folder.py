@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from motionpred import __version__
+from motionpred.files import write_atomically
 from motionpred.settings import to_mapping
 from motionpred.training.config import TrainConfig
 
@@ -80,9 +81,8 @@ def git_state() -> dict[str, Any] | None:
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
     """Write a JSON file that is never half there."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    text = json.dumps(values, indent=1, ensure_ascii=False)
+    write_atomically(path, f"{text}\n".encode())
 
 
 def append_metrics(path: Path, step: int, values: Mapping[str, float]) -> None:

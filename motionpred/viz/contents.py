@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motionpred.errors import ConfigError, SceneError, StoreError
-from motionpred.prediction import Prediction, load_predictions
+from motionpred.prediction import ForecastFile, Prediction
 from motionpred.registry import nearest
 from motionpred.scene import Role, Scene
 
@@ -161,7 +161,8 @@ def find_forecast(path: Path, scene_id: str) -> Prediction:
     Raises:
         StoreError: the file is no forecast file or holds none of this scene.
     """
-    for prediction in load_predictions(path):
-        if prediction.scene_id == scene_id:
-            return prediction
-    raise StoreError("holds no forecast of this scene", file=path, scene=scene_id)
+    with ForecastFile(path) as file:
+        prediction = file.get(scene_id)
+    if prediction is None:
+        raise StoreError("holds no forecast of this scene", file=path, scene=scene_id)
+    return prediction

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from motionpred.errors import ConfigError
+from motionpred.files import replacing
 from motionpred.prediction import Prediction
 from motionpred.scene import Scene
 from motionpred.viz import frame, style
@@ -201,13 +202,9 @@ def save_png(
     path = Path(path)
     picture = plot(scene, forecast, **options)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
     try:
-        picture.savefig(part, format="png", dpi=dpi)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+        with replacing(path, fsync=False) as part:  # a picture is soon drawn again
+            picture.savefig(part, format="png", dpi=dpi)
     finally:
         picture.clear()  # breaks the cycles between artists, so that memory goes at once
     return path

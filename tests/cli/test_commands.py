@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,8 +92,7 @@ def test_inspect_counts_and_checks(run, store):
     code, text = run("inspect", store, "--check")
     assert code == 0
     assert "4 scenes keep the contract" in text
-    assert "20 vehicle" not in text  # six vehicles a scene
-    assert "24 vehicle" in text
+    assert "24 vehicle" in text  # six in each of four scenes
 
 
 def test_evaluate_prints_protocol_k_horizon_agents_and_n(run, store):
@@ -136,6 +138,15 @@ def test_scenes_without_a_future_are_left_out_and_counted_beside_those_that_have
     assert "4 scenes with a future; 1 without were left out" in text
 
 
+def test_a_name_that_the_output_has_no_signs_for_is_no_reason_to_stop(tmp_path):
+    write_scene(crossing_scene("Zürich"), tmp_path)
+    command = [sys.executable, "-m", "motionpred", "inspect", str(tmp_path)]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, result.stderr
+    assert "Z\\xfcrich" in result.stdout
+
+
 def test_render_draws_one_scene_to_a_file_and_many_to_a_folder(run, store):
     code, text = run("render", store, "fan", "--ids", "val-2", "--out", "one.png")
     assert code == 0, text
@@ -149,6 +160,15 @@ def test_render_refuses_several_scenes_in_one_file(run, store):
     code, text = run("render", store, "--out", "one.png")
     assert code == 2
     assert "--limit 1" in text
+    assert not Path("one.png").exists()
+
+
+def test_scenes_whose_ids_differ_in_signs_that_files_may_not_have_get_two_pictures(run, tmp_path):
+    for name in ("a/b", "a_b"):
+        write_scene(crossing_scene(name), tmp_path / "raw")
+    code, text = run("render", tmp_path / "raw", "--out", "pictures")
+    assert code == 0, text
+    assert len(list(Path("pictures").iterdir())) == 2
 
 
 def test_ids_may_come_from_a_file(run, store):

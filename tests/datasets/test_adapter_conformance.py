@@ -107,7 +107,7 @@ def an_error(scene):
         (another_clock, r"dt is 0\.5, not 0\.1"),
         (one_id_for_all, "scene same is in test/made-3/.* and again in train/made-0"),
         (another_split, "split is 'train', its source says 'test'"),
-        (info_with_an_array, "info is no JSON"),
+        (info_with_an_array, r"is no JSON: .*field=info"),
         (an_edge_from_a_crosswalk, "a SUCCESSOR edge ends at no LANE"),
         (a_ring_that_is_closed_twice, "CROSSWALK 0 repeats its first corner"),
         (random_velocity, "a second read differs in tracks.velocity"),
@@ -153,6 +153,13 @@ class Diarist(Argoverse2):
         return super().read(source)
 
 
+class Twofold(Argoverse2):
+    def read(self, source):
+        for scene in super().read(source):
+            yield scene
+            yield replace(scene, scene_id=f"{scene.scene_id}-again")
+
+
 class Forgetful(Argoverse2):
     def read_one(self, source, scene_id):
         return next(self.read(source))
@@ -168,6 +175,7 @@ class Forgetful(Argoverse2):
         (Clockless(), "all of it must be positive"),
         (Unmeasured(), "there is no protocol argoverse3"),
         (Diarist(), "changed the raw files or wrote beside them"),
+        (Twofold(), "holds 2 scenes, scenes_per_source is 1"),
         (Forgetful(), "an unknown scene id raises no SceneError"),
     ],
 )

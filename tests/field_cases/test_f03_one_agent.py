@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from motionpred.inference import load
+from motionpred.metrics import evaluate, get_protocol
 from motionpred.models import model_names
 from motionpred.scene import MapKind, Scene, TimeSpec
 from motionpred.testing import make_map, make_scene, make_tracks
@@ -38,3 +40,16 @@ def test_f03_the_forecast_has_the_rank_of_any_scene(name: str) -> None:
         assert one.position.shape[1:] == (1, 10, 2)
         assert np.isfinite(one.position).all()
         assert one.probability.sum(axis=-1) == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["constant-velocity", "fan"])
+def test_f03_joint_and_per_agent_figures_of_the_lone_agent_are_equal(name: str) -> None:
+    forecast = load(name, time=TIME).predict(scene())
+    report = evaluate(get_protocol("joint")(), [(scene(), forecast)])
+    figures = {(figure.metric, figure.k): figure.value for figure in report.figures}
+    for k in (1, 6):
+        for metric in ("minADE", "minFDE", "MR"):
+            assert figures[metric, k] == pytest.approx(figures[f"marginal {metric}", k], abs=1e-12)
+    if name == "fan":  # and the two sets are numbers that could differ
+        assert figures["minADE", 1] == pytest.approx(0.0, abs=1e-5)
+        assert figures["minADE", 6] == figures["minADE", 1]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from motionpred.graph import BatchOptions, collate_scenes
+from motionpred.inference import describe, load
 from motionpred.models import model_names
 from motionpred.scene import MapKind, RoadMap
 from motionpred.testing import crossing_scene, make_map
@@ -31,3 +32,10 @@ def test_f13_no_map_and_a_map_out_of_radius_give_the_same_forecast(name: str) ->
 def test_f13_scenes_without_lanes_are_counted() -> None:
     batch = collate_scenes([SCENE, FAR, crossing_scene()], TIME, OPTIONS)
     assert batch.dropped["scenes_without_lanes"] == 2
+
+
+def test_f13_many_scenes_without_lanes_are_one_warning() -> None:
+    predictor = load("constant-velocity")
+    list(predictor.predict_many([SCENE, FAR, crossing_scene("with lanes")], batch_size=1))
+    lines = [line for line in describe(predictor.dropped) if "lane" in line]
+    assert lines == ["2 scenes with no lane in reach (forecast from the agents alone)"]

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from motionpred.cli import app
+from motionpred.datasets.argoverse2 import write_scene
 from motionpred.errors import BundleError
 from motionpred.models import build_model, load_bundle, read_checkpoint, save_bundle
 from motionpred.scene import TimeSpec
+from motionpred.testing import crossing_scene
 
 
 class Creates:
@@ -135,3 +139,16 @@ def test_f32_a_file_that_is_nothing_is_an_error_of_ours(
     path.write_bytes(content)
     with pytest.raises(BundleError):
         read(path)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_f32_evaluate_refuses_it_with_exit_code_1(
+    tmp_path: Path, marker: Path, write: Callable[[Path, Any], None]
+) -> None:
+    scene = write_scene(crossing_scene(), tmp_path / "raw")
+    write(tmp_path / "evil.pt", {"config": Creates(marker)})
+    result = CliRunner().invoke(app, ["evaluate", str(scene), str(tmp_path / "evil.pt")])
+    assert result.exit_code == 1, result.output
+    assert "mkdir" in result.output
+    assert "evil.pt" in result.output
+    assert not marker.exists()

@@ -8,19 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from crossing_files import CrossingFiles, write_crossings
 
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS / "store"))
+from motionpred.store import Store, prepare
 
-from crossing_files import CrossingFiles, write_crossings  # noqa: E402
-
-from motionpred.store import Store, prepare  # noqa: E402
+RUN = Path(__file__).parents[1] / "store" / "run_prepare.py"
 
 
 def peak_memory(tmp_path: Path, scenes: int) -> int:
     """Peak memory (kB) of a process that prepares so many scenes."""
     raw = write_crossings(tmp_path / f"raw{scenes}", {f"{i:04d}": "tiny" for i in range(scenes)})
-    command = [sys.executable, str(TESTS / "store" / "run_prepare.py"), str(raw)]
+    command = [sys.executable, str(RUN), str(raw)]
     command += [str(tmp_path / f"out{scenes}")]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     report = json.loads(run.stdout)

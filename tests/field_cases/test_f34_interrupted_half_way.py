@@ -9,20 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from crossing_files import CrossingFiles, write_crossings
 
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS / "store"))
+from motionpred.errors import StoreError
+from motionpred.store import Store, prepare, read_scenes
 
-from crossing_files import CrossingFiles, write_crossings  # noqa: E402
-
-from motionpred.errors import StoreError  # noqa: E402
-from motionpred.store import Store, prepare, read_scenes  # noqa: E402
+RUN = Path(__file__).parents[1] / "store" / "run_prepare.py"
 
 
 def test_f34_interrupted_half_way(tmp_path):
     raw = write_crossings(tmp_path / "raw", 20)
     whole = prepare(CrossingFiles(), raw, tmp_path / "whole")
-    command = [sys.executable, str(TESTS / "store" / "run_prepare.py"), str(raw)]
+    command = [sys.executable, str(RUN), str(raw)]
     command.append(str(tmp_path / "out"))
 
     killed = subprocess.run([*command, "--kill-after", "7"])

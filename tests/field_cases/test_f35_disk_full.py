@@ -8,14 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from crossing_files import CrossingFiles, write_crossings
 
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS / "store"))
+from motionpred.errors import StoreError
+from motionpred.store import prepare
 
-from crossing_files import CrossingFiles, write_crossings  # noqa: E402
-
-from motionpred.errors import StoreError  # noqa: E402
-from motionpred.store import prepare  # noqa: E402
+RUN = Path(__file__).parents[1] / "store" / "run_prepare.py"
 
 LIMIT = 5_000_000
 
@@ -33,7 +31,7 @@ def five_megabytes(tmp_path):
 
 
 def run(raw: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(TESTS / "store" / "run_prepare.py"), str(raw), str(out)]
+    command = [sys.executable, str(RUN), str(raw), str(out)]
     return subprocess.run([*command, *options], capture_output=True, text=True)
 
 

@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from shapely.geometry import LineString, Polygon
+from shapely.geometry import LineString
 
 from motionpred.geometry.polylines import (
     directions,
+    drop_all_repeats,
     drop_repeats,
-    length,
-    open_ring,
+    open_rings,
     resample,
-    ring_area,
     take,
 )
 
@@ -33,35 +32,35 @@ def flat(polylines: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 def test_without_repeats_no_point_equals_the_one_before(points):
     clean = drop_repeats(points)
     assert (np.abs(np.diff(clean, axis=0)).sum(axis=1) > 0).all()
-    assert length(clean) == pytest.approx(length(points))
+    assert np.isin(points.view("f8,f8"), clean.view("f8,f8")).all()
     np.testing.assert_array_equal(clean[[0, -1]], points[[0, -1]])
 
 
-@given(GRID)
-def test_an_open_ring_does_not_end_where_it_begins(points):
-    ring = open_ring(points)
-    assert len(ring) == 1 or not np.array_equal(ring[0], ring[-1])
-    np.testing.assert_array_equal(open_ring(np.concatenate([ring, ring[:1]])), ring)
+@given(st.lists(GRID, min_size=1, max_size=5))
+def test_repeats_are_dropped_from_many_polylines_as_from_each(polylines):
+    points, start = drop_all_repeats(*flat(polylines))
+    assert len(start) == len(polylines) + 1
+    for place, own in enumerate(polylines):
+        np.testing.assert_array_equal(points[start[place] : start[place + 1]], drop_repeats(own))
 
 
-@given(arrays(np.float64, (6, 2), elements=st.integers(-20, 20)))
-def test_the_area_of_a_simple_ring_agrees_with_shapely_with_or_without_the_last_corner(points):
-    shape = Polygon(points)
-    if not shape.is_valid:
-        return
-    assert ring_area(points) == pytest.approx(shape.area)
-    assert ring_area(np.concatenate([points, points[:1]])) == pytest.approx(shape.area)
+@given(st.lists(GRID, min_size=1, max_size=5), st.data())
+def test_rings_do_not_end_where_they_begin_and_lines_stay(polylines, data):
+    clean = [drop_repeats(own) for own in polylines]
+    count = len(clean)
+    ring = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    points, start = open_rings(*flat(clean), ring)
+    for place, own in enumerate(clean):
+        closes = ring[place] and len(own) > 1 and np.array_equal(own[0], own[-1])
+        found = points[start[place] : start[place + 1]]
+        np.testing.assert_array_equal(found, own[:-1] if closes else own)
 
 
-def test_a_small_ring_far_from_the_origin_keeps_its_area():
-    ring = np.array([[0.0, 0], [2, 0], [2, 3], [0, 3]]) + np.array([500_000.0, 4_649_776.0])
-    assert ring_area(ring) == pytest.approx(6.0, rel=1e-9)
-
-
-@given(POLYLINE)
-def test_the_length_agrees_with_shapely(points):
-    expected = LineString(points).length if len(points) > 1 else 0.0
-    assert length(points) == pytest.approx(expected)
+def test_a_set_of_no_polyline_is_clean():
+    none = np.zeros((0, 3)), np.zeros(1, np.int64)
+    for points, start in (drop_all_repeats(*none), open_rings(*none, np.zeros(0, bool))):
+        assert points.shape == (0, 3)
+        assert start.tolist() == [0]
 
 
 def test_directions_are_in_range_even_due_west_over_a_negative_zero():
@@ -75,8 +74,8 @@ def test_samples_lie_at_equal_arc_lengths_as_shapely_places_them(polylines, coun
     assert sampled.shape == (len(polylines), count, 2)
     for points, samples in zip(polylines, sampled, strict=True):
         np.testing.assert_array_equal(samples[[0, -1]], points[[0, -1]])
-        if length(points) > 1e-3:
-            line = LineString(points)
+        line = LineString(np.concatenate([points, points[-1:]]))  # shapely wants two points
+        if line.length > 1e-3:
             expected = [
                 line.interpolate(part, normalized=True).coords[0]
                 for part in np.linspace(0, 1, count)

@@ -102,6 +102,18 @@ def test_sizes_that_are_absent_are_assumed_by_type():
     assert rows[1] - rows[0] == pytest.approx(4.6 / 0.5, abs=1)
 
 
+def test_an_agent_without_a_heading_is_a_disc_however_the_view_is_turned():
+    scene = driving_east()
+    unknown = np.zeros((1, 11), bool)
+    tracks = replace(scene.tracks, heading_valid=unknown, heading=np.zeros((1, 11), np.float32))
+    scene = replace(scene, tracks=tracks).validate()
+    for heading in (0.0, 0.7):
+        image = raster(scene, size=(40, 40), center=(50.0, 20.0), heading=heading)
+        rows, columns = rows_and_columns(channel(image, "vehicle"))
+        assert rows == columns
+        assert rows[1] - rows[0] == pytest.approx(8, abs=1)  # 4 m, the length, either way
+
+
 def test_the_view_follows_the_focal_agent_then_the_ego_then_all():
     for roles in ([Role.FOCAL | Role.SCORED], [Role.EGO], [Role.NONE]):
         vehicle = channel(raster(driving_east(roles=roles), size=(40, 40)), "vehicle")

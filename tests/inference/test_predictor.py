@@ -164,6 +164,9 @@ def test_another_clock_is_an_error_and_another_length_is_counted() -> None:
     assert predictor.dropped["history_cropped"] == 30
     with pytest.raises(ConfigError, match=r"0\.5 s.*0\.1 s"):
         predictor.predict(line())
+    willing = Predictor(model, name="cv", options=BatchOptions(resample=True))
+    assert willing.predict(line()).position.shape[2] == 30
+    assert willing.dropped["scenes_resampled"] == 1
 
 
 class _Broken(ForecastModel):

@@ -151,6 +151,19 @@ def test_a_given_heading_turns_the_boxes():
     assert _report(scene, _forecast(scene, path, heading=across)).value("overlap", 1) == 1.0
 
 
+def test_a_box_without_a_heading_points_along_the_first_displacement_and_is_counted():
+    # Northbound, 2.5 m apart: boxes along x, 4 m long, would meet in forecast and truth.
+    truth = [[(x, 2.0 * t) for t in range(5)] for x in (0.0, 2.5)]
+    scene = _scene(truth, size=[(4, 2)] * 2)  # derived: no heading at now
+    late = [[(x, 2.0 * max(t - 1, 0)) for t in range(1, 5)] for x in (0.0, 2.5)]
+    report = _report(scene, _forecast(scene, [late]))
+    assert report.value("overlap", 1) == 0.0
+    assert report.notes["assumed_headings"] == 2
+    assert "pairs_overlapping_in_truth" not in report.notes
+    given = _scene(truth, size=[(4, 2)] * 2, heading=np.full((2, 5), np.pi / 2))
+    assert "assumed_headings" not in _report(given, _forecast(given, [late])).notes
+
+
 # --- road, motion ------------------------------------------------------------------------------
 
 
@@ -188,7 +201,7 @@ def test_kinematic_is_the_share_of_steps_that_are_too_hard():
 
 
 def test_likelihood_is_reported_where_a_scale_is_given():
-    scene = _scene([_straight(0)])
+    scene = _scene([_straight(0)], heading=np.zeros((1, 5)))
     path = np.array([[_straight(0)[1:]]], float)
     report = _report(scene, _forecast(scene, path, scale=np.full((1, 1, 4, 2), 0.5)))
     assert report.value("NLL", 6) == pytest.approx(0.0)  # 2 log(2 * 0.5)
@@ -199,16 +212,29 @@ def test_likelihood_is_reported_where_a_scale_is_given():
 
 
 def test_likelihood_runs_over_the_valid_steps():
-    scene = _scene([_straight(0)], valid=[[True, True, False, True, False]])
+    scene = _scene(
+        [_straight(0)], valid=[[True, True, False, True, False]], heading=np.zeros((1, 5))
+    )
     path = np.array([[_straight(0)[1:]]], float)
     report = _report(scene, _forecast(scene, path, scale=np.full((1, 1, 4, 2), 0.5)))
     assert _figure(report, "NLL").n == 2
 
 
+def test_likelihood_leaves_out_agents_whose_own_frame_nobody_recorded():
+    truth = [_straight(0), _straight(4)]
+    scene = _scene(truth, heading=np.zeros((2, 5)))
+    known = np.array([[True] * 5, [False] + [True] * 4])
+    scene = replace(scene, tracks=replace(scene.tracks, heading_valid=known)).validate()
+    path = np.array([[t[1:] for t in truth]], float)
+    report = _report(scene, _forecast(scene, path, scale=np.full((1, 2, 4, 2), 0.5)))
+    assert _figure(report, "NLL").n == 4
+    assert report.notes["targets_without_heading_at_now"] == 1
+
+
 def test_a_scale_that_is_not_positive_is_refused():
     scene = _scene([_straight(0)])
     path = np.array([[_straight(0)[1:]]], float)
-    with pytest.raises(SceneError, match=r"not positive \[scene=s, field=prediction.scale"):
+    with pytest.raises(SceneError, match=r"above 0 \[scene=s, field=prediction.scale"):
         _report(scene, _forecast(scene, path, scale=np.zeros((1, 1, 4, 2))))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from motionpred.metrics.plausibility import (
     drivable_area,
+    first_direction,
     hard_steps,
     on_area,
     overlapping_pairs,
@@ -142,3 +143,10 @@ def test_half_second_steps_are_compared_one_by_one():
     time = 0.5 * np.arange(1, 7)
     path = _along(30 * time - 4.5 * time**2)
     assert hard_steps(path, time, np.zeros((1, 2))).tolist() == [[True] * 5]
+
+
+def test_the_first_direction_is_that_of_the_first_valid_state_away_from_the_first():
+    path = np.array([[[9.0, 9], [0, 0], [0.01, 0], [0, 3], [5, 3]]] * 2)
+    valid = np.array([[False, True, True, True, True], [False, True, True, False, False]])
+    assert first_direction(path, valid) == pytest.approx([np.pi / 2, 0.0])
+    assert first_direction(np.zeros((2, 1, 2))).tolist() == [0, 0]

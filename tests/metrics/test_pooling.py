@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from motionpred.errors import SceneError
-from motionpred.metrics import Scores, evaluate, get_protocol
+from motionpred.metrics import Evaluation, Scores, evaluate, get_protocol
 from motionpred.prediction import Prediction
 from motionpred.testing import crossing_scene
 
@@ -61,10 +61,12 @@ def test_errors_of_single_scenes_are_collected_where_asked_and_the_others_go_on(
     broken = pairs[0][0], pairs[0][1].select(["102"])
     with pytest.raises(SceneError, match="lacks target"):
         evaluate(get_protocol("joint")(), [broken, pairs[1]])
-    failures: list[SceneError] = []
-    report = evaluate(get_protocol("joint")(), [broken, pairs[1]], failures=failures)
+    evaluation = Evaluation(get_protocol("joint")())
+    for scene, prediction in (broken, pairs[1]):
+        evaluation.add(scene, prediction)
+    report = evaluation.report()
     assert report.scenes == 1
-    assert [error.scene for error in failures] == ["scene-0"]
+    assert [error.scene for error in evaluation.failures] == ["scene-0"]
 
 
 @pytest.mark.parametrize("name", ["argoverse2-single", "argoverse2-multi", "joint"])

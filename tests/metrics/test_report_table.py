@@ -7,14 +7,25 @@ import math
 
 import pytest
 
-from motionpred.metrics import Figure, Report, report_to_json, table
-from motionpred.metrics.report_table import COLUMNS, unit
+from motionpred.errors import ConfigError
+from motionpred.inference import load
+from motionpred.metrics import (
+    Figure,
+    Report,
+    evaluate,
+    get_protocol,
+    protocol_names,
+    report_to_json,
+    table,
+)
+from motionpred.metrics.report_table import COLUMNS
+from motionpred.testing import crossing_scene
 
 REPORT = Report(
     protocol="argoverse2-multi",
     figures=(
-        Figure("avgMinFDE", 4.715, 1, 6.0, "focal and scored", 5, "scenes"),
-        Figure("actorMR", math.nan, 6, 6.0, "focal and scored", 0, "agents"),
+        Figure("avgMinFDE", 4.715, 1, 6.0, "focal and scored", 5, "scenes", "m"),
+        Figure("actorMR", math.nan, 6, 6.0, "focal and scored", 0, "agents", "share"),
     ),
     scenes=5,
     without_truth=1,
@@ -44,18 +55,43 @@ def test_json_has_null_where_nothing_was_counted_and_is_strict():
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
-        ("minADE", "m"),
-        ("marginal minFDE", "m"),
-        ("brier-minFDE", "m + 1"),
-        ("avgBrierMinFDE", "m + 1"),
-        ("MR", "share"),
-        ("marginal ECE", "share"),
-        ("off-road", "share"),
-        ("NLL", "nats"),
-    ],
-)
-def test_units(metric, expected):
-    assert unit(metric) == expected
+def test_every_figure_of_a_protocol_has_the_unit_of_its_metric():
+    scene = crossing_scene()
+    predictor = load("constant-velocity")
+    found = {}
+    for name in protocol_names():
+        protocol = get_protocol(name)()
+        forecast = predictor.predict(scene, modes=protocol.modes)
+        report = evaluate(protocol, [(scene, forecast)])
+        found |= {row["metric"]: row["unit"] for row in table(report)}
+    expected = {
+        "m": {"minADE", "minFDE", "avgMinADE", "avgMinFDE"},
+        "m + 1": {"brier-minADE", "brier-minFDE", "avgBrierMinFDE"},
+        "share": {"MR", "actorMR", "actorCR", "overlap", "off-road", "kinematic", "ECE"},
+    }
+    for unit, metrics in expected.items():
+        assert {name for name, has in found.items() if has == unit} >= metrics
+    assert found["marginal minFDE"] == "m"
+    assert found["marginal ECE"] == "share"
+    assert set(found.values()) == set(expected)
+
+
+def report_of(*figures):
+    made = [Figure(name, value, k, 6.0, "scored", 1, "scenes", "m") for name, k, value in figures]
+    return Report("made", tuple(made), scenes=1)
+
+
+def test_the_leading_figure_is_the_headline_at_the_largest_k():
+    multi = get_protocol("argoverse2-multi")()
+    report = report_of(("avgMinFDE", 1, 5.0), ("avgMinFDE", 6, 2.0), ("avgMinADE", 6, 1.0))
+    assert multi.leading(report) == report.figures[1]
+    assert multi.headline == ("avgMinFDE", True)
+    with pytest.raises(ConfigError, match="no figure 'avgMinFDE'"):
+        multi.leading(report_of(("minFDE", 6, 1.0)))
+
+
+def test_a_marginal_forecast_is_led_by_its_marginal_figure():
+    joint = get_protocol("joint")()
+    both = report_of(("marginal minFDE", 6, 1.0), ("minFDE", 6, 2.0))
+    assert joint.leading(both).metric == "minFDE"
+    assert joint.leading(report_of(("marginal minFDE", 6, 1.0))).metric == "marginal minFDE"

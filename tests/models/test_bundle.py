@@ -185,6 +185,9 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("edit", "said"),
         [
+            (lambda c: c["time"].update(dt=-1.0), "time.dt"),
+            (lambda c: c["time"].update(history=10**9), "time.history"),
+            (lambda c: c["time"].update(future=-5), "time.future"),
             (lambda v: v.update(model="regresion"), "Did you mean 'regression'"),
             (lambda v: v.update(extra=1), r"unknown setting.*field=extra"),
             (lambda v: v["settings"].update(sise="nano"), r"field=model\.regression\.sise.*'size'"),

@@ -1,14 +1,12 @@
-"""The Scene contract: validation, the observed part, windows."""
+"""The observed part of a scene, and windows over a recording."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from motionpred.errors import ConfigError, SceneError
-from motionpred.scene import Role, TimeSpec, windows
+from motionpred.errors import ConfigError
+from motionpred.scene import TimeSpec, windows
 from motionpred.testing import (
     crossing_scene,
     differences,
@@ -17,43 +15,6 @@ from motionpred.testing import (
     with_other_future,
     without_future,
 )
-
-
-def test_validation_names_the_field_and_the_index_of_the_first_fault():
-    scene = crossing_scene()
-    position = scene.tracks.position.copy()
-    position[2, 7, 1] = np.nan
-    broken = replace(scene, tracks=replace(scene.tracks, position=position))
-    with pytest.raises(
-        SceneError, match=r"not finite \[scene=crossing, field=tracks.position\[2, 7, 1\]"
-    ):
-        broken.validate()
-
-
-@pytest.mark.parametrize(
-    ("field", "change", "message"),
-    [
-        ("heading", lambda a: a.astype(np.float64), "must be float32"),
-        ("velocity", lambda a: a[:, :-1], "has shape"),
-        ("valid", lambda a: np.zeros_like(a), "set where there is no state"),
-        ("track_id", lambda a: np.array(["x"] * len(a)), "occurs 7 times"),
-        ("roles", lambda a: np.full_like(a, Role.FOCAL), "FOCAL, not SCORED"),
-        ("type", lambda a: np.full_like(a, 99), "no AgentType"),
-    ],
-)
-def test_a_broken_track_field_is_refused(field, change, message):
-    scene = crossing_scene()
-    tracks = replace(scene.tracks, **{field: change(getattr(scene.tracks, field))})
-    with pytest.raises(SceneError, match=message):
-        replace(scene, tracks=tracks).validate()
-
-
-def test_a_map_link_outside_the_map_is_refused():
-    scene = crossing_scene()
-    edges = scene.map.edges.copy()
-    edges[1, 3] = 999
-    with pytest.raises(SceneError, match=r"map.edges\[3\]"):
-        replace(scene, map=replace(scene.map, edges=edges)).validate()
 
 
 def test_observed_ends_at_now_and_forgets_tracks_that_only_appear_later():
@@ -91,3 +52,12 @@ def test_windows_refuse_another_clock_and_name_both():
 
 def test_a_tenth_of_a_second_and_almost_a_tenth_are_the_same_clock():
     assert list(windows(crossing_scene(), TimeSpec(0.101, 20, 30), stride=50))
+
+
+@pytest.mark.parametrize(
+    ("clock", "field"),
+    [((0.1, 0, 60), "history"), ((0.1, 50, -1), "future"), ((0.0, 50, 60), "dt")],
+)
+def test_a_clock_that_cannot_be_is_refused(clock, field):
+    with pytest.raises(ConfigError, match=f"field={field}"):
+        TimeSpec(*clock)

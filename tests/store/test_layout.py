@@ -145,7 +145,7 @@ def test_real_scenes_come_back_bit_for_bit_in_less_space(
 
 def test_centimetre_points_come_back_as_the_nearest_float_and_others_untouched(tmp_path):
     centimetres = np.array([(1234.56, -0.01, 0.0), (99999.99, 0.29, -26.35)])
-    fine = np.array([(1234.567, 0.1 + 0.2, 0.0), (-0.0, 1e7, 3e9)])
+    fine = np.array([(1234.567, 0.1 + 0.2, 0.0), (-0.0, 1e7, 3e7)])
     maps = [make_map([(MapKind.LANE, points)]) for points in (centimetres, fine)]
     scenes = [make_scene(nobody(), now=1, map=road, scene_id=str(i)) for i, road in enumerate(maps)]
     for found, wanted in zip(through_a_store(tmp_path, *scenes), scenes, strict=True):

@@ -68,6 +68,27 @@ def test_a_finished_store_has_nothing_to_do_and_stays_as_it_is(tmp_path):
     assert files(tmp_path / "out") == before
 
 
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("shard-00000.arrow", lambda path: path.unlink(), "is gone"),
+        ("shard-00000.arrow", lambda path: path.write_bytes(b""), "has 0 bytes"),
+        ("index.arrow", lambda path: path.unlink(), "is gone"),
+        ("failures.jsonl", lambda path: path.unlink(), "is gone"),
+        ("sources.json", lambda path: path.write_text("5"), "list of texts"),
+        ("sources.json", lambda path: path.write_text("[" * 100_000), "RecursionError"),
+    ],
+)
+def test_a_rerun_does_not_call_a_damaged_store_finished(tmp_path, name, damage, message):
+    raw = write_crossings(tmp_path / "raw", 4)
+    prepare(CrossingFiles(), raw, tmp_path / "out")
+    damage(tmp_path / "out" / name)
+    with pytest.raises(StoreError, match=message) as caught:
+        prepare(CrossingFiles(), raw, tmp_path / "out")
+    assert caught.value.file == str(tmp_path / "out" / name)
+    assert "Remove the folder" in (caught.value.remedy or "")
+
+
 def test_a_rerun_after_a_kill_keeps_failures_and_counts(tmp_path):
     words = {f"{i:02d}": "broken" if i % 3 == 0 else str(i) for i in range(16)}
     raw = write_crossings(tmp_path / "raw", words)

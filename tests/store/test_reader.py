@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import pickle
 from pathlib import Path
@@ -113,6 +114,21 @@ def test_a_manifest_of_another_format_is_refused(store):
     path.write_text(path.read_text().replace('"format": 1', '"format": 99'))
     with pytest.raises(StoreError, match=r"has format 99, this version reads 1.*Prepare it again"):
         Store(store.path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("options", None), ("counts.map_report", []), ("shards[0].name", 5), ("extra", 1)],
+)
+def test_a_manifest_with_a_value_of_another_kind_is_refused_by_field(store, field, value):
+    path = store.path / "manifest.json"
+    values = json.loads(path.read_text())
+    owner = {"counts.map_report": values["counts"], "shards[0].name": values["shards"][0]}
+    owner.get(field, values)[field.rsplit(".", 1)[-1]] = value
+    path.write_text(json.dumps(values))
+    with pytest.raises(StoreError, match="manifest is damaged") as caught:
+        Store(store.path)
+    assert caught.value.field == field
 
 
 def test_a_damaged_manifest_is_refused(store):

@@ -68,9 +68,6 @@ class DividesByDistance(ConstantVelocity):
 class UnsureOfItself(ConstantVelocity):
     """Probabilities that do not sum to 1."""
 
-    def continue_motion(self, batch: SceneBatch) -> Forecast:
-        return super().continue_motion(batch)
-
     def forecast(self, batch: SceneBatch, *, modes: int, seed: int) -> Forecast:
         forecast = super().forecast(batch, modes=modes, seed=seed)
         return replace(forecast, probability=forecast.probability / 2)

@@ -14,7 +14,7 @@ from motionpred.errors import TrainingError
 from motionpred.graph import BatchOptions, SceneBatch, collate_scenes
 from motionpred.metrics import get_protocol
 from motionpred.models import Forecast, ForecastModel, Term
-from motionpred.scene import Scene, TimeSpec
+from motionpred.scene import Scene, TimeSpec, resample
 from motionpred.testing import crossing_scene
 from motionpred.training import TrainerConfig
 from motionpred.training.data import SceneData
@@ -94,12 +94,14 @@ def fit(
     val: list[Scene] | None = None,
     patience: int | None = None,
     protocol: str = "argoverse2-multi",
+    options: BatchOptions | None = None,
     **settings: Any,
 ) -> tuple[ForecastTraining, _Watch]:
     defaults: dict[str, Any] = {"max_steps": 3, "batch_size": 4, "warmup_steps": 0}
     config = TrainerConfig(**{**defaults, **settings})
+    options = options or BatchOptions()
     module = ForecastTraining(
-        model, config, BatchOptions(), protocol=get_protocol(protocol)(), patience=patience
+        model, config, options, protocol=get_protocol(protocol)(), patience=patience
     )
     watch = _Watch()
     Trainer(
@@ -116,7 +118,7 @@ def fit(
         enable_checkpointing=False,
         enable_model_summary=False,
         enable_progress_bar=False,
-    ).fit(module, SceneData(scenes, val, CLOCK, BatchOptions(), config))
+    ).fit(module, SceneData(scenes, val, CLOCK, options, config))
     return module, watch
 
 
@@ -231,6 +233,22 @@ def test_validation_scores_every_scene_once_by_the_protocol() -> None:
     assert module.report.scenes == 9
     assert module.report.protocol == "argoverse2-multi"
     assert module.report.value("avgMinFDE", 6) > 0
+
+
+def test_scenes_of_another_clock_are_trained_on_and_validated_where_the_options_say_so() -> None:
+    slow = [resample(crossing_scene(name), 0.5) for name in "ab"]
+    module, _ = fit(
+        slow[:1],
+        Drift(),
+        val=slow,
+        protocol="joint",
+        options=BatchOptions(resample=True),
+        max_steps=1,
+        val_every=1,
+    )
+    assert module.dropped["scenes_resampled"] == 1
+    assert module.report is not None
+    assert module.report.scenes == 2
 
 
 def test_validation_without_any_truth_is_refused() -> None:

@@ -113,6 +113,27 @@ def test_the_card_and_the_figures_are_what_evaluating_the_bundle_gives(
     assert "3 scenes (3 val)" in card.split
 
 
+@pytest.mark.parametrize("lower_is_better", [True, False])
+def test_the_best_weights_are_those_of_the_best_headline_figure(
+    store: Path,
+    val_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lower_is_better: bool,
+) -> None:
+    protocol = get_protocol("argoverse2-multi")
+    monkeypatch.setattr(protocol, "headline", ("avgMinADE", lower_is_better))
+
+    result = train(small(store, tmp_path, val_store, max_steps=3, val_every=1))
+
+    with (result.run / "metrics.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == "val/avgMinADE@6"]
+    values = {int(row["step"]): float(row["value"]) for row in rows}
+    assert len(values) == 3
+    best = (min if lower_is_better else max)(values, key=lambda step: values[step])
+    assert json.loads((result.run / "run.json").read_text())["best_step"] == best
+
+
 def test_a_run_folder_is_loaded_by_its_best_bundle(
     store: Path, val_store: Path, tmp_path: Path
 ) -> None:
@@ -193,6 +214,33 @@ def test_what_batches_leave_out_is_counted_over_one_epoch(tmp_path: Path) -> Non
     assert result.dropped["agents"] == 4
     summary = json.loads((result.run / "run.json").read_text())
     assert summary["dropped_in_first_epoch"] == result.dropped
+
+
+def test_a_validation_scene_that_does_not_fit_is_left_out_with_a_warning(
+    store: Path, tmp_path: Path
+) -> None:
+    good, odd = (crossing_scene(f"v{i}", seed=i, split="val") for i in range(2))
+    valid = odd.tracks.valid.copy()
+    valid[2, : odd.now - 2] = False  # a scored agent with a shorter past than is asked for
+    tracks = odd.tracks
+    odd = replace(
+        odd,
+        tracks=replace(
+            tracks,
+            valid=valid,
+            measured=valid,
+            velocity_valid=valid,
+            heading_valid=valid,
+            position=np.where(valid[..., None], tracks.position, 0.0),
+            heading=np.where(valid, tracks.heading, 0).astype(np.float32),
+            velocity=np.where(valid[..., None], tracks.velocity, 0).astype(np.float32),
+        ),
+    )
+    val = make_store(tmp_path / "val", [good, odd.validate()])
+    with pytest.warns(UserWarning, match="1 validation scenes were left out.*v1"):
+        config = small(store, tmp_path / "runs", val)
+        result = train(replace(config, batch=BatchOptions(min_history=5)))
+    assert result.metrics["avgMinFDE@6"] > 0
 
 
 def test_validating_on_the_training_scenes_gives_a_warning(store: Path, tmp_path: Path) -> None:

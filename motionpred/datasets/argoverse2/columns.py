@@ -5,6 +5,7 @@ Shapes: R rows of the file (one per track and step), W distinct words.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -61,10 +62,14 @@ class Columns:
         required = (*_WORDS, *_NUMBERS)
         try:
             metadata = pq.read_metadata(self.path)
-            present = set(metadata.schema.names)
-            if missing := [name for name in required if name not in present]:
-                remedy = "Is it an Argoverse 2 forecasting scenario?"
+            # By path: what lies inside a struct or a list has the same name, and is no column.
+            leaves = map(metadata.schema.column, range(len(metadata.schema.names)))
+            present = Counter(leaf.path for leaf in leaves)
+            remedy = "Is it an Argoverse 2 forecasting scenario?"
+            if missing := [name for name in required if not present[name]]:
                 self.fail("lacks a column", ", ".join(missing), remedy)
+            if repeated := [name for name in (*required, *BOOKKEEPING) if present[name] > 1]:
+                self.fail("is there more than once", ", ".join(repeated), remedy)
             names = [*required, *(name for name in BOOKKEEPING if name in present)]
             # Words stay dictionary-encoded, as they are in the file: no string per row is made.
             with pq.ParquetFile(self.path, metadata=metadata, read_dictionary=list(_WORDS)) as file:
@@ -79,15 +84,18 @@ class Columns:
                 self.fail("has empty cells", name)
         return table.unify_dictionaries().combine_chunks()
 
-    def numbers(self, name: str, dtype: type[np.generic]) -> Array:
-        """A column ``[R]`` of bool, integers, or finite floats."""
+    def numbers(self, name: str, dtype: type[np.generic], largest: float = np.inf) -> Array:
+        """A column ``[R]`` of bool, integers, or finite floats up to ``largest``."""
         values: Array = self._table.column(name).to_numpy()
         kinds = {np.bool_: "b", np.int64: "iu", np.float64: "fiu"}[dtype]
         if values.dtype.kind not in kinds:
             self.fail(f"holds {values.dtype} values, not {np.dtype(dtype)}", name)
         values = values.astype(dtype, copy=False)
-        if dtype is np.float64 and not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
+        if (
+            dtype is np.float64
+            and not (sound := np.isfinite(values) & (abs(values) <= largest)).all()
+        ):
+            row = int(np.flatnonzero(~sound)[0])
             self.fail(f"is {values[row]} at {self.place(row)}", name, "Mend or leave out the row")
         return values
 
@@ -105,7 +113,10 @@ class Columns:
             except pa.ArrowException:
                 self.fail(f"holds {column.type}, not words", name)
         index = column.indices.to_numpy()
-        listed = np.array(column.dictionary.to_pylist(), np.str_)
+        try:
+            listed = np.array(column.dictionary.cast(pa.string()).to_pylist(), np.str_)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            self.fail(f"holds bytes that are no text: {error}", name)
         used = np.bincount(index, minlength=len(listed)) > 0
         distinct, place = np.unique(listed[used], return_inverse=True)
         code = np.zeros(len(listed), np.int64)

@@ -33,6 +33,9 @@ EGO_TRACK = "AV"
 LANE_TYPES = {"VEHICLE": LaneType.VEHICLE, "BIKE": LaneType.BIKE, "BUS": LaneType.BUS}
 MARKINGS = {marking.name: marking for marking in Marking}
 
+# Metres, radians, metres per second: what is larger is damage (and would not fit float32).
+LARGEST = 1e8
+
 LANES, CROSSINGS, AREAS = "lane_segments", "pedestrian_crossings", "drivable_areas"
 
 _SCENARIO = re.compile(r"scenario_(?P<id>.+)\.parquet", re.IGNORECASE)

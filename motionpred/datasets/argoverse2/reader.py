@@ -14,7 +14,7 @@ from motionpred.datasets.argoverse2.layout import (
     scenario_id,
 )
 from motionpred.datasets.argoverse2.road_map import read_map
-from motionpred.datasets.argoverse2.scenario import Duplicates, read_scenario
+from motionpred.datasets.argoverse2.scenario import CLOCK, Duplicates, read_scenario
 from motionpred.errors import SceneError
 from motionpred.scene import Scene, Signals, TimeSpec
 
@@ -27,7 +27,7 @@ class Argoverse2(Adapter):
     """
 
     name: ClassVar[str] = "argoverse2"
-    time: ClassVar[TimeSpec] = TimeSpec(dt=0.1, history=50, future=60)
+    time: ClassVar[TimeSpec] = CLOCK
     protocols: ClassVar[tuple[str, ...]] = ("argoverse2-multi", "argoverse2-single", "joint")
 
     def __init__(self, duplicates: Duplicates = "error") -> None:

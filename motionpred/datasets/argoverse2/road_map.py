@@ -17,9 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from motionpred.datasets.argoverse2.lane_links import lane_links
-from motionpred.datasets.argoverse2.layout import AREAS, CROSSINGS, LANE_TYPES, LANES, MARKINGS
+from motionpred.datasets.argoverse2.layout import (
+    AREAS,
+    CROSSINGS,
+    LANE_TYPES,
+    LANES,
+    LARGEST,
+    MARKINGS,
+)
 from motionpred.errors import SceneError
-from motionpred.geometry.polylines import resample
+from motionpred.geometry.polylines import drop_all_repeats, open_rings, resample, take
 from motionpred.scene import EdgeKind, LaneType, MapKind, Marking, RoadMap
 
 Array = npt.NDArray[Any]
@@ -177,9 +184,13 @@ class _Pieces:
             has_z = np.ones(len(count), bool)
         except _NO_POINT:
             points, has_z = self._flatten_one_by_one()
-        if (bad := np.flatnonzero(~np.isfinite(points).all(axis=1))).size:
+        sound = np.isfinite(points) & (np.abs(points) <= LARGEST)
+        if (bad := np.flatnonzero(~sound.all(axis=1))).size:
             piece = int(np.searchsorted(start, bad[0], side="right")) - 1
-            self.fail(f"point {bad[0] - start[piece]} is not finite", self.field[piece])
+            place = f"point {bad[0] - start[piece]}"
+            value = points[bad[0]][~sound[bad[0]]][0]
+            reason = f"is at {value:g}" if np.isfinite(value) else "is not finite"
+            self.fail(f"{place} {reason}", self.field[piece])
         # Heights that are all 0 are placeholders: of every centreline, or of a whole flat map.
         nonzero = np.add.reduceat(points[:, 2] != 0, start[:-1]) > 0 if len(count) else has_z
         lane = np.array(self.kind, np.int8) == MapKind.LANE
@@ -270,32 +281,19 @@ def _clean(
     Returns points, start, and which polylines were kept.
     """
     ring = np.isin(kind, [int(k) for k in MapKind if k.closed])
-    keep = np.ones(len(points), bool)
-    keep[1:] = (points[1:, :2] != points[:-1, :2]).any(axis=1)
-    keep[start[:-1]] = True
-    report["repeated_points"] += int((~keep).sum())
-    points, start = _select(points, start, keep)
-
-    first, last = start[:-1], start[1:] - 1
-    closing = ring & (first < last) & (points[first, :2] == points[last, :2]).all(axis=1)
-    keep = np.ones(len(points), bool)
-    keep[last[closing]] = False
-    points, start = _select(points, start, keep)
+    given = len(points)
+    points, start = drop_all_repeats(points, start)
+    report["repeated_points"] += given - len(points)
+    points, start = open_rings(points, start, ring)
 
     size = np.diff(start)
     report["degenerate"] += int(((kind == MapKind.LANE) & (size == 1)).sum())
     report["degenerate_boundaries"] += int(((kind == MapKind.LANE_BOUNDARY) & (size == 1)).sum())
     kept = ~(ring & (size < 3))
     report["degenerate_polygons"] += int((~kept).sum())
-    points = points[np.repeat(kept, size)]
-    return points, np.r_[0, np.cumsum(size[kept])], kept
-
-
-def _select(points: Array, start: Array, keep: Array) -> tuple[Array, Array]:
-    if keep.all():
-        return points, start
-    before = np.r_[0, np.cumsum(keep)]
-    return points[keep], before[start]
+    if not kept.all():
+        points, start = take(points, start, np.flatnonzero(kept))
+    return points, start, kept
 
 
 def _padded(values: list[Any], first: int, count: int, dtype: type[np.generic]) -> Array:

@@ -19,16 +19,16 @@ from motionpred.datasets.argoverse2.layout import (
     AGENT_TYPES,
     CATEGORIES,
     EGO_TRACK,
+    LARGEST,
     agent_type,
 )
 from motionpred.geometry.angles import wrap
-from motionpred.scene import FieldSource, Role, Tracks
+from motionpred.scene import FieldSource, Role, TimeSpec, Tracks
 
 Array = npt.NDArray[Any]
 Duplicates = Literal["error", "first", "last"]
 
-DT = 0.1  # nominal seconds per step
-OBSERVED_STEPS = 50
+CLOCK = TimeSpec(dt=0.1, history=50, future=60)  # of every scenario
 MOST_STEPS = 1000  # nine times a scenario: a larger step is damage, and would eat the memory
 _STATE = ("position_x", "position_y", "heading", "velocity_x", "velocity_y")
 _FOCAL = CATEGORIES.index(Role.FOCAL | Role.SCORED)
@@ -71,7 +71,7 @@ def read_scenario(path: Path, duplicates: Duplicates = "error") -> Scenario:
     now = _now(columns, step, report)
     steps = max(int(step.max()), now) + 1
     cell = track * steps + step
-    state = np.stack([columns.numbers(name, np.float64) for name in _STATE], axis=1)
+    state = np.stack([columns.numbers(name, np.float64, LARGEST) for name in _STATE], axis=1)
     if np.count_nonzero(np.bincount(cell)) < len(cell):
         rows = _distinct(columns, cell, state, duplicates, report)
         cell, state = cell[rows], state[rows]
@@ -151,10 +151,10 @@ def _now(columns: Columns, step: Array, report: Counter[str]) -> int:
     observed = columns.numbers("observed", np.bool_)
     if not observed.any():
         columns.fail("is false in every row: there is no history", "observed")
-    if observed.all() and step.max() >= OBSERVED_STEPS:
+    if observed.all() and step.max() >= CLOCK.history:
         # A whole scenario without a single unobserved row: the column says nothing of the past.
         report["observed_ignored"] += 1
-        return OBSERVED_STEPS - 1
+        return CLOCK.history - 1
     now = int(step[observed].max())
     if (early := np.flatnonzero(~observed & (step <= now))).size:
         at = columns.place(int(early[0]))
@@ -163,15 +163,15 @@ def _now(columns: Columns, step: Array, report: Counter[str]) -> int:
 
 
 def _interval(columns: Columns, report: Counter[str]) -> float:
-    """Seconds per step, from the stamps where they are sound (within 2 % of the nominal 0.1 s)."""
+    """Seconds per step, from the stamps where they are sound (the same clock as 0.1 s)."""
     start, end = (columns.numbers(f"{name}_timestamp", np.float64)[0] for name in ("start", "end"))
     count = columns.first("num_timestamps")
     # The stamps are doubles near 3e17 ns, multiples of 64 ns: below 10 ns there is only rounding.
-    interval = round(float(end - start) * 1e-9 / (count - 1), 8) if count > 1 else DT
-    if abs(interval - DT) <= 0.02 * DT:
+    interval = round(float(end - start) * 1e-9 / (count - 1), 8) if count > 1 else CLOCK.dt
+    if CLOCK.same_clock(interval):
         return interval
     report["unsound_stamps"] += 1
-    return DT
+    return CLOCK.dt
 
 
 def _one_per_track(columns: Columns, name: str, track: Array, value: Array, count: int) -> Array:

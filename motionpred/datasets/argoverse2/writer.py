@@ -22,7 +22,7 @@ from motionpred.datasets.argoverse2.layout import (
     agent_type,
 )
 from motionpred.datasets.argoverse2.map_document import map_document, map_left_out
-from motionpred.datasets.argoverse2.scenario import DT, MOST_STEPS
+from motionpred.datasets.argoverse2.scenario import CLOCK, MOST_STEPS
 from motionpred.errors import SceneError
 from motionpred.scene import AgentType, FieldSource, Role, Scene
 
@@ -109,12 +109,12 @@ def _check(scene: Scene) -> str:
             field="tracks.roles",
             remedy="Give one track the roles FOCAL and SCORED",
         )
-    if abs(scene.dt - DT) > 0.02 * DT or not scene.now < len(scene.time) <= MOST_STEPS:
+    if not CLOCK.same_clock(scene.dt) or not scene.now < len(scene.time) <= MOST_STEPS:
         raise SceneError(
-            f"has {len(scene.time)} steps of {scene.dt} s, Argoverse 2 has steps of {DT} s",
+            f"has {len(scene.time)} steps of {scene.dt} s, Argoverse 2 has steps of {CLOCK.dt} s",
             scene=scene.scene_id,
             field="dt",
-            remedy="Resample the scene, or cut windows from it",
+            remedy="Use motionpred.scene.resample, or cut windows from it",
         )
     return str(scene.tracks.track_id[focal[0]])
 

@@ -11,14 +11,16 @@ from typing import ClassVar
 from motionpred.graph import SceneBatch
 from motionpred.models.baselines.baseline import Baseline, one_mode
 from motionpred.models.contract import Forecast
-from motionpred.models.layers.recent_motion import Clock, recent_motion
+from motionpred.models.layers.recent_motion import RECENT_STEPS, Clock, recent_motion
 
 
 @dataclass(frozen=True)
 class ConstantVelocityConfig:
     """Settings of ``constant-velocity``."""
 
-    steps: int = 10  # recorded steps that the velocity is taken over; fewer where fewer exist
+    steps: int = (
+        RECENT_STEPS  # recorded steps that the velocity is taken over; fewer where fewer exist
+    )
     clock: Clock = "steps"  # divide by steps, or by recorded time
 
 

@@ -20,7 +20,7 @@ from motionpred.graph import SceneBatch
 from motionpred.models.baselines.baseline import Baseline, one_mode
 from motionpred.models.baselines.ctrv import velocity_now
 from motionpred.models.contract import Forecast
-from motionpred.models.layers.recent_motion import Clock, recent_motion
+from motionpred.models.layers.recent_motion import RECENT_STEPS, Clock, recent_motion
 from motionpred.models.layers.turning import half_sinc, lever, turned
 
 
@@ -28,7 +28,9 @@ from motionpred.models.layers.turning import half_sinc, lever, turned
 class TurnAndAccelerationConfig:
     """Settings of ``ctra``."""
 
-    steps: int = 10  # recorded steps that the motion is taken over; fewer where fewer exist
+    steps: int = (
+        RECENT_STEPS  # recorded steps that the motion is taken over; fewer where fewer exist
+    )
     clock: Clock = "steps"  # divide by steps, or by recorded time
     max_turn_rate: float = 1.0  # rad/s; a faster change of heading is a jump of the label
     max_acceleration: float = 4.0  # m/s², either way

@@ -13,7 +13,7 @@ from torch import Tensor
 from motionpred.graph import SceneBatch
 from motionpred.models.baselines.baseline import Baseline, one_mode
 from motionpred.models.contract import Forecast
-from motionpred.models.layers.recent_motion import Clock, RecentMotion, recent_motion
+from motionpred.models.layers.recent_motion import RECENT_STEPS, Clock, RecentMotion, recent_motion
 from motionpred.models.layers.turning import half_sinc, turned
 
 
@@ -21,7 +21,9 @@ from motionpred.models.layers.turning import half_sinc, turned
 class TurnAndVelocityConfig:
     """Settings of ``ctrv``."""
 
-    steps: int = 10  # recorded steps that the motion is taken over; fewer where fewer exist
+    steps: int = (
+        RECENT_STEPS  # recorded steps that the motion is taken over; fewer where fewer exist
+    )
     clock: Clock = "steps"  # divide by steps, or by recorded time
     max_turn_rate: float = 1.0  # rad/s; a faster change of heading is a jump of the label
 

@@ -12,7 +12,7 @@ from motionpred.graph import SceneBatch
 from motionpred.models.baselines.baseline import Baseline
 from motionpred.models.contract import Forecast
 from motionpred.models.layers.fan_modes import FAN, fan_paths, fan_turns
-from motionpred.models.layers.recent_motion import Clock, recent_motion
+from motionpred.models.layers.recent_motion import RECENT_STEPS, Clock, recent_motion
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,9 @@ class FanConfig:
     """Settings of ``fan``."""
 
     turn_rate: float = 0.15  # rad/s of the two turning modes
-    steps: int = 10  # recorded steps that the velocity is taken over; fewer where fewer exist
+    steps: int = (
+        RECENT_STEPS  # recorded steps that the velocity is taken over; fewer where fewer exist
+    )
     clock: Clock = "steps"  # divide by steps, or by recorded time
 
 

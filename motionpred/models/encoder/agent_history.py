@@ -12,7 +12,7 @@ from motionpred.graph import SceneBatch
 from motionpred.graph.batch import FLAGS
 from motionpred.models.layers.feed_forward import FeedForward, mlp
 from motionpred.models.layers.frames import rotate, to_own
-from motionpred.models.layers.recent_motion import recent_motion
+from motionpred.models.layers.recent_motion import RECENT_STEPS, recent_motion
 from motionpred.scene import AgentType, TimeSpec
 
 _STEP_FEATURES = 6 + FLAGS
@@ -34,7 +34,7 @@ class AgentHistory(nn.Module):
     def forward(self, batch: SceneBatch, pose_BA3: Tensor) -> Tensor:
         """Tokens ``[B, A, D]``; ``pose_BA3`` are the own frames (at the last valid step)."""
         steps_BAX = self._steps(batch, pose_BA3).flatten(2)  # X = H * F
-        motion = recent_motion(batch, self.time, steps=10)
+        motion = recent_motion(batch, self.time, steps=RECENT_STEPS)
         speed_BA2 = rotate(motion.displacement / self.time.dt, -pose_BA3[..., 2]) / _LENGTH
         age_BA1 = torch.where(batch.agent_mask, batch.age, 0.0)[..., None]
         valid_BAH1 = batch.history.valid[..., None]

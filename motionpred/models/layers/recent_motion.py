@@ -17,6 +17,10 @@ from motionpred.scene import TimeSpec
 
 Clock = Literal["steps", "time"]
 
+# Recorded steps that a motion is taken over. With fewer the noise of positions shows in it, with
+# more it lags behind a turn; the named baselines are defined by this number.
+RECENT_STEPS = 10
+
 
 @dataclass
 class RecentMotion:

@@ -16,7 +16,7 @@ from motionpred.models.contract import Forecast, ForecastModel, Term
 from motionpred.models.encoder import SIZES, SceneEncoder
 from motionpred.models.layers.fan_modes import FAN, fan_paths
 from motionpred.models.layers.frames import from_own, full_precision, rotate, to_own
-from motionpred.models.layers.recent_motion import recent_motion
+from motionpred.models.layers.recent_motion import RECENT_STEPS, recent_motion
 from motionpred.models.modes import top_modes
 from motionpred.models.regression.config import RegressionConfig
 from motionpred.models.regression.decoder import SceneModeDecoder, SceneScore
@@ -110,7 +110,7 @@ class Regression(ForecastModel):
 
     def _anchors(self, batch: SceneBatch) -> Tensor:
         """Paths ``[B, K, A, T, 2]`` of the fan in the own frames."""
-        motion = recent_motion(batch, self.time, steps=10)
+        motion = recent_motion(batch, self.time, steps=RECENT_STEPS)
         step_BA2 = rotate(motion.displacement, -batch.pose[..., 2])
         step_T = torch.arange(1, self.time.future + 1, device=step_BA2.device, dtype=step_BA2.dtype)
         return fan_paths(step_BA2, step_T, self.config.turn_rate * self.time.dt)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from motionpred.datasets.argoverse2 import Argoverse2, write_scene
 from motionpred.errors import SceneError
 from motionpred.scene import Role, Scene
-from motionpred.testing import crossing_scene, differences
+from motionpred.testing import crossing_scene
 
 
 def rows_of(columns, track, step):
@@ -40,25 +41,6 @@ def with_a_copy(track, step, shift=0.0):
     return change
 
 
-def test_rows_in_any_order_with_an_exact_copy_give_the_sorted_scene(folder, read, edit_rows):
-    plain = read(folder)
-    edit_rows(folder, with_a_copy("102", 7))
-    shuffled = read(folder)
-    assert differences(plain.tracks, shuffled.tracks) == []
-    assert shuffled.info["read_report"] == {"duplicate_rows": 1}
-
-
-def test_rows_that_contradict_each_other_are_an_error_that_names_track_and_step(
-    folder, read, edit_rows
-):
-    edit_rows(folder, with_a_copy("102", 7, shift=0.5))
-    error = read(folder)
-    assert isinstance(error, SceneError)
-    assert "track 102, step 7" in str(error)
-    assert (error.scene, error.field) == ("crossing", "position_x")
-    assert error.file.endswith("scenario_crossing.parquet")
-
-
 @pytest.mark.parametrize(("policy", "shift"), [("first", 0.0), ("last", 0.5)])
 def test_a_policy_keeps_one_of_two_contradicting_rows_and_counts_the_other(
     folder, read, edit_rows, policy, shift
@@ -78,6 +60,8 @@ def test_a_policy_keeps_one_of_two_contradicting_rows_and_counts_the_other(
     [
         (with_value("position_x", np.nan), "position_x", "is nan at track 103, step 12"),
         (with_value("heading", np.inf), "heading", "is inf at track 103, step 12"),
+        (with_value("position_x", 1e308), "position_x", r"is 1e\+308 at track 103, step 12"),
+        (with_value("velocity_y", -1e39), "velocity_y", r"is -1e\+39 at track 103, step 12"),
         (with_value("timestep", 10**9), "timestep", "is 1000000000 for track 103"),
         (with_value("timestep", -1), "timestep", "is -1 for track 103"),
         (with_value("timestep", 110), "timestep", r"must lie in 0\.\.109"),
@@ -121,6 +105,8 @@ def without(name):
         (everywhere("focal_track_id", "102"), r"'102', yet the tracks of category 3 are \['101'\]"),
         (everywhere("object_category", 2), r"category 3 are \[\]"),
         (everywhere("position_x", "far"), "holds object values"),
+        (everywhere("city", b"\xff\xfe"), r"holds bytes that are no text: .*field=city"),
+        (lambda columns: columns | {"city": [{"city": 1}] * len(columns["city"])}, "field=city"),
         (everywhere("observed", False), "there is no history"),
         (lambda columns: chosen(columns, np.zeros(0, int)), "has no row"),
     ],
@@ -128,6 +114,14 @@ def without(name):
 def test_a_file_that_lacks_something_is_refused(folder, read, edit_rows, change, message):
     edit_rows(folder, change)
     with pytest.raises(SceneError, match=message):
+        raise read(folder)
+
+
+def test_a_column_that_is_there_twice_is_refused(folder, read):
+    (path,) = folder.glob("*.parquet")
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("city", table.column("city")), path)
+    with pytest.raises(SceneError, match=r"more than once \[.*field=city"):
         raise read(folder)
 
 
@@ -194,3 +188,9 @@ def test_headings_outside_the_range_are_wrapped(folder, read, edit_rows):
 
     edit_rows(folder, turned)
     np.testing.assert_allclose(read(folder).validate().tracks.heading, plain, atol=1e-6)
+
+
+def test_a_heading_of_minus_pi_is_read_as_pi(folder, read, edit_rows):
+    edit_rows(folder, with_value("heading", -np.pi))
+    tracks = read(folder).validate().tracks
+    assert tracks.heading[tracks.track_id.tolist().index("103"), 12] == np.float32(np.pi)

@@ -1,6 +1,0 @@
-"""Makes ``crossing_files`` importable here and in worker processes."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
