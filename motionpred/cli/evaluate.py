@@ -160,15 +160,16 @@ class _Truth:
 
 
 def _show(report: Report) -> None:
+    from motionpred.inference import describe
+
     rows = [
         (f.metric, f.k, f.value, f.agents, f"{f.horizon:g} s", f"{f.n} {f.over}")
         for f in report.figures
     ]
     title = f"{report.protocol} on {report.scenes} scenes"
     table(("metric", "K", "value", "agents", "horizon", "n"), rows, title=title)
-    for note, count in report.notes.items():
-        if count:
-            say(f"{report.protocol}: {count} {note}")
+    for line in describe(report.notes):
+        say(f"{report.protocol}: {line}")
 
 
 def _save(path: Path, reports: list[Report], without_truth: int) -> None:

@@ -27,6 +27,7 @@ def command(
 
 def run(overrides: list[str]) -> Path:
     """Train by overrides; returns the bundle's path."""
+    from motionpred.inference import describe
     from motionpred.training import compose, train
 
     config = compose(overrides)
@@ -34,8 +35,8 @@ def run(overrides: list[str]) -> Path:
     if result.metrics:
         table(("figure", "value"), sorted(result.metrics.items()), title="last validation")
     say(f"{result.steps} steps on {result.scenes} scenes")
-    for what, count in result.dropped.items():
-        say(f"{count} {what} (first epoch)")
+    for line in describe(result.dropped):
+        say(f"first epoch: {line}")
     wrote(result.run, "run folder: settings, log")
     wrote(result.bundle, "model bundle")
     scenes = (config.val_store_paths or config.store_paths)[0]
