@@ -85,6 +85,16 @@ class TrainConfig:
     out: str = "runs"  # a run folder of its own is made in here
     name: str | None = None  # last part of the run folder's name; by default the model's
 
+    def __post_init__(self) -> None:
+        if self.name is not None and (not self.name or Path(self.name).name != self.name):
+            raise ConfigError(
+                f"is {self.name!r}", field="name", remedy="Give one word; 'out' says where"
+            )
+        for field_name in ("store", "val_store"):
+            paths = _absolute(getattr(self, field_name))
+            if len(set(paths)) < len(paths):
+                raise ConfigError("names a folder twice", field=field_name)
+
     @property
     def store_paths(self) -> list[Path]:
         """Folders of the training scenes, absolute."""

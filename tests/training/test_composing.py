@@ -75,6 +75,19 @@ def test_a_wrong_override_is_told_in_one_line(override: str, words: list[str]) -
     assert "\n" not in message
 
 
+@pytest.mark.parametrize(
+    ("overrides", "field"),
+    [
+        (["store=a", "name=../x"], "name"),
+        (["store=[a,a]"], "store"),
+        (["store=a", "val_store=[b,b]"], "val_store"),
+    ],
+)
+def test_a_folder_that_cannot_be_meant_is_refused(overrides: list[str], field: str) -> None:
+    with pytest.raises(ConfigError, match=f"field={field}"):
+        compose(overrides)
+
+
 def test_a_misspelt_store_is_named_before_the_missing_one() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'store'"):
         compose(["stor=scenes"])
