@@ -17,7 +17,7 @@ def command(
         list[str] | None,
         typer.Argument(
             help="Settings as key=value, e.g. store=STORE model=regression model.size=nano "
-            "trainer.max_steps=2000; +experiment=NAME for a whole set of them."
+            "trainer.max_steps=2000; experiment=NAME for a whole set of them."
         ),
     ] = None,
 ) -> None:
