@@ -24,7 +24,7 @@ from motionpred.store.plan import Plan
 from motionpred.store.selection import Seen, Selection
 
 
-def finish_store(out: Path, plan: Plan, records: Sequence[ShardRecord]) -> Manifest:
+def finish_store(out: Path, root: Path, plan: Plan, records: Sequence[ShardRecord]) -> Manifest:
     """Write everything but the shards; the manifest comes last and makes the store a finished one.
 
     Raises:
@@ -33,7 +33,7 @@ def finish_store(out: Path, plan: Plan, records: Sequence[ShardRecord]) -> Manif
     selection = Selection.from_dict(plan.options)
     rows, failures = _index_rows(records, plan)
     failures += _missing(selection, rows, failures)
-    _check_not_empty(selection, records, rows, failures, out)
+    _check_not_empty(selection, records, rows, failures, root)
     write_atomically(out / INDEX, _index_bytes(rows))
     lines = "".join(f"{failure.to_line()}\n" for failure in failures)
     write_atomically(out / FAILURES, lines.encode())
@@ -131,7 +131,7 @@ def _check_not_empty(
     records: Sequence[ShardRecord],
     rows: Sequence[Any],
     failures: Sequence[Failure],
-    out: Path,
+    root: Path,
 ) -> None:
     if rows or any(failure.source for failure in failures):
         return
@@ -141,7 +141,7 @@ def _check_not_empty(
         seen.keys.update(record.keys)
         for key, values in record.values.items():
             seen.values.setdefault(key, set()).update(values)
-    seen.check(out)
+    seen.check(root)
 
 
 def _index_bytes(rows: Sequence[tuple[int, int, Row]]) -> bytes:

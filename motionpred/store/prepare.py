@@ -147,7 +147,9 @@ def _continue(
         if begun is None:
             plan.save(out)
         _build_rest(job, shards, build, workers, meter)
-        manifest = finish_store(out, plan, [ShardRecord.of(out, shard) for shard in shards])
+        manifest = finish_store(
+            out, job.root, plan, [ShardRecord.of(out, shard) for shard in shards]
+        )
     except ConfigError:
         # Nothing is selected: an empty beginning would only be in the way of the next try.
         clear_store(out, shards)

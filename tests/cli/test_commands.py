@@ -216,6 +216,12 @@ def test_a_wrong_word_is_a_usage_error_that_names_the_right_one(run, store, argu
     assert hint in text
 
 
+def test_a_selection_of_nothing_names_the_raw_folder(run, raw):
+    code, text = run("prepare", "argoverse2", raw, "store", "--filter", "city=miami")
+    assert code == 2
+    assert f"file={raw}" in text
+
+
 def test_models_lists_what_can_be_named(run):
     code, text = run("models")
     assert code == 0
