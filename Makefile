@@ -7,7 +7,7 @@ AV2 := av2>=0.3.5
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo test test-fast lint types contract check format clean
+.PHONY: help install install-dev demo notebooks test test-fast lint types contract check format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,9 @@ install-dev: $(VENV)/dev  ## the same with the development tools
 
 demo: $(VENV)/base  ## the whole chain on scenes made by hand; needs no data
 	$(BIN)/motionpred demo
+
+notebooks: $(VENV)/dev  ## run every notebook from top to bottom
+	$(BIN)/python notebooks/execute.py
 
 test: $(VENV)/dev  ## the whole test suite
 	$(BIN)/python -m pytest -n 2

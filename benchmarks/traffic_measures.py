@@ -1,4 +1,4 @@
-"""What traffic looks like in figures: motion, presence, closeness and conflicts of a scene's agents.
+"""What traffic looks like in figures: motion, presence, closeness and conflicts of agents.
 
 Definitions. N is ``now``, H the last step that counts (N + 6 s).
 
@@ -51,7 +51,9 @@ def measure(scenes: Iterable[Scene]) -> dict[str, Array]:
 def _measure_one(scene: Scene) -> dict[str, Array]:
     now, end = scene.now, scene.now + FUTURE
     kinds = scene.tracks.type
-    tracks = scene.tracks.take(np.isin(kinds, [kind for group in CLASSES.values() for kind in group]))
+    tracks = scene.tracks.take(
+        np.isin(kinds, [kind for group in CLASSES.values() for kind in group])
+    )
     valid = tracks.valid[:, : end + 1]
     position = tracks.position[:, : end + 1, :2]
     heading = tracks.heading[:, : end + 1].astype(float)
@@ -155,7 +157,7 @@ def _smooth(values: Array, valid: Array) -> Array:
 
 
 def _nearest(position: Array, valid: Array, rows: Array, now: int, end: int) -> Array:
-    """Distance ``[A, H - N + 1]`` to the nearest other agent; NaN where alone or not in ``rows``."""
+    """Distance ``[A, H - N + 1]`` to the nearest other agent; NaN where alone or not asked."""
     near = np.full((len(position), end - now + 1), np.nan)
     chosen = np.flatnonzero(rows)
     for step in range(now, end + 1):
@@ -164,7 +166,6 @@ def _nearest(position: Array, valid: Array, rows: Array, now: int, end: int) -> 
         apart[chosen[:, None] == others[None]] = np.inf
         if len(others) > 1:
             near[chosen, step - now] = apart.min(axis=1)
-    near[np.isnan(near[:, 0])] = np.nan
     return near
 
 

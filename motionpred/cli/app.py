@@ -9,7 +9,19 @@ import typer
 from typer.core import TyperGroup
 
 from motionpred import __version__
-from motionpred.cli import demo, evaluate, inspect, models, predict, prepare, render, train
+from motionpred.cli import (
+    bench,
+    demo,
+    doctor,
+    evaluate,
+    inspect,
+    models,
+    predict,
+    prepare,
+    render,
+    synthesize,
+    train,
+)
 from motionpred.cli.console import err
 from motionpred.errors import ConfigError, MotionpredError
 
@@ -66,7 +78,10 @@ def _options(
     pass
 
 
-for _module in (demo, prepare, inspect, train, evaluate, predict, render, models):
+_COMMANDS = (
+    demo, prepare, inspect, synthesize, train, evaluate, predict, render, models, doctor, bench,
+)  # fmt: skip
+for _module in _COMMANDS:
     app.command(_module.NAME)(_module.command)
 
 

@@ -61,7 +61,7 @@ def command(
     _announce(f"predict {bundle} {val} --out {forecasts}")
     predict.command(str(bundle), val, out=forecasts)
     _announce(f"render {val} {forecasts} --limit 1 --out {picture}")
-    render.command(val, str(forecasts), out=picture, limit=1)
+    render.command(val, [str(forecasts)], out=picture, limit=1)
     console.rule()
     say(f"the picture is {picture}, the tables above compare constant velocity with the model")
     then("motionpred models", "motionpred prepare argoverse2 ROOT STORE")

@@ -11,6 +11,7 @@ import typer
 
 from motionpred.cli import options
 from motionpred.cli.console import counted, say, table, then, warn, wrote
+from motionpred.cli.json_file import save_json
 from motionpred.errors import ConfigError, SceneError, StoreError
 
 if TYPE_CHECKING:
@@ -191,16 +192,10 @@ def _show(report: Report) -> None:
 
 
 def _save(path: Path, reports: list[Report], without_truth: int) -> None:
-    import json
-
     from motionpred.metrics import report_to_json
 
     plain = {
         "without_truth": without_truth,
         "reports": [report_to_json(report) for report in reports],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    text = json.dumps(plain, indent=2, sort_keys=True, allow_nan=False)
-    part.write_text(text + "\n", encoding="utf-8")
-    part.replace(path)
+    save_json(path, plain)

@@ -43,16 +43,19 @@ class Predictor:
         options: BatchOptions | None = None,
         time: TimeSpec | None = None,
         device: str | torch.device = "cpu",
+        watch: Callable[[list[Scene], Forecast], None] | None = None,
     ) -> None:
         """``model`` with its own clock, or a function that builds it for the clock of a dataset.
 
         ``time`` is that clock where no dataset says it; it has no effect on a model that has one.
+        ``watch`` is told every batch of scenes with the forecast that the model gave, as it is.
         """
         self.name = name
         self.options = options or BatchOptions()
         self.device = resolve_device(device)
         self.skipped: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
+        self._watch = watch
         self._time = model.time if isinstance(model, ForecastModel) else time
         self._build = model
         self._models: dict[TimeSpec, ForecastModel] = {}
@@ -137,6 +140,8 @@ class Predictor:
             with torch.inference_mode(), torch.autocast(self.device.type, enabled=False):
                 placed = place(batch, self.device, dtype_of(model))
                 forecast = model.forecast(placed, modes=modes, seed=seed)
+                if self._watch is not None:
+                    self._watch(scenes, forecast)
         finally:
             model.train(training)
         decoded = _Decoded(batch, forecast)

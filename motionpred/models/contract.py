@@ -35,11 +35,24 @@ class Forecast:
     probability: Tensor  # [B, K] joint, or [B, A, K] marginal; sums to 1 over K
     heading: Tensor | None = None  # [B, K, A, T] radians, scene frame
     scale: Tensor | None = None  # [B, K, A, T, 2] Laplace b per axis, agent's own frame at now
+    # What the model calls each mode, where that means something (the same query every time); int64,
+    # in the shape of ``probability``.
+    mode: Tensor | None = None
 
     @property
     def joint(self) -> bool:
         """Whether a mode is one future of the whole scene."""
         return self.probability.ndim == 2
+
+    def combine(self, batch: SceneBatch, top: int) -> Forecast:
+        """A marginal forecast as the ``top`` most probable joint ones; a joint one is only cut.
+
+        Agents are taken for independent, see :func:`motionpred.reduction.most_probable_scenes`;
+        the probability of a scene is that of its SCORED agents (of all where none is).
+        """
+        from motionpred.models.modes import combined_modes, top_modes
+
+        return top_modes(self, top) if self.joint else combined_modes(self, batch, top)
 
 
 class ForecastModel(nn.Module, ABC):
@@ -70,3 +83,11 @@ class ForecastModel(nn.Module, ABC):
     @abstractmethod
     def forecast(self, batch: SceneBatch, *, modes: int, seed: int) -> Forecast:
         """At most ``modes`` futures, the most probable first; never reads ``batch.target``."""
+
+    def diagnostics(self, batch: SceneBatch, forecast: Forecast) -> dict[str, Term]:
+        """Figures of health of a ``forecast`` of ``batch``, for the log: no part of the loss.
+
+        May read ``batch.target``. Terms carry no gradient and add up over batches; a count of 0
+        means that there is nothing to say. None by default.
+        """
+        return {}

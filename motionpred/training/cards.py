@@ -13,7 +13,7 @@ import torch
 from motionpred.metrics import Figure, Report
 from motionpred.models import Card
 from motionpred.training.config import TrainConfig
-from motionpred.training.data import SceneFolders
+from motionpred.training.scenes import SceneFolders
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,11 @@ from motionpred.config_dir import config_dir
 from motionpred.datasets import adapter_names, get_adapter
 from motionpred.errors import ConfigError
 from motionpred.models import get_model, model_names
+from motionpred.models.plain_yaml import load_yaml
 from motionpred.registry import nearest
 from motionpred.settings import from_mapping
 from motionpred.training.config import TrainConfig
+from motionpred.training.run_folder import CONFIG
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -31,7 +33,8 @@ def compose(overrides: Sequence[str] = ()) -> TrainConfig:
     """The settings of ``configs/train.yaml`` with ``overrides`` applied, in that order.
 
     ``group=name`` picks a file of a group; ``model=`` and ``dataset=`` also take names that are
-    registered by a plug-in and have no file. ``key=value`` sets one value.
+    registered by a plug-in and have no file. ``key=value`` sets one value. With ``resume=RUN`` the
+    settings are those of that run.
 
     Raises:
         ConfigError: unknown group option, key or model setting (names the nearest), wrong type,
@@ -39,10 +42,14 @@ def compose(overrides: Sequence[str] = ()) -> TrainConfig:
     """
     folder = config_dir()
     groups = sorted(place.name for place in folder.iterdir() if place.is_dir())
+    parsed = _parse(overrides)
+    run = next((o for o in parsed if o.key_or_group == "resume" and o.value() is not None), None)
+    if run is not None:
+        return _resumed(Path(str(run.value())), parsed, groups)
     picked: list[str] = []
     plugged: dict[str, str] = {}
     values: list[Override] = []
-    for override in _parse(overrides):
+    for override in parsed:
         name = override.key_or_group
         if name not in groups:
             values.append(override)
@@ -54,6 +61,33 @@ def compose(overrides: Sequence[str] = ()) -> TrainConfig:
     mapping = _read(folder, picked)
     _plug_in(mapping, plugged)
     for override in values:
+        _apply(mapping, override)
+    _refuse_executable(mapping)
+    return _typed(mapping)
+
+
+def _resumed(run: Path, overrides: list[Override], groups: list[str]) -> TrainConfig:
+    """The settings that a run was started with, and single values changed."""
+    path = run.expanduser() / CONFIG
+    if not path.is_file():
+        raise ConfigError(
+            f"holds no {CONFIG}: it is no run folder",
+            file=run,
+            field="resume",
+            remedy="Name a folder that 'motionpred train' made, e.g. resume=runs/NAME",
+        )
+    mapping = load_yaml(path.read_bytes(), path)
+    if not isinstance(mapping, dict) or not isinstance(mapping.get("model"), dict):
+        raise ConfigError("are no settings of a training", file=path)
+    model = mapping["model"]
+    mapping["model"] = {"name": model.get("name"), **(model.get("settings") or {})}
+    for override in overrides:
+        if override.key_or_group in groups:
+            raise ConfigError(
+                "a run that goes on has its own settings",
+                field=override.key_or_group,
+                remedy="Change single values (key=value), or start a new run",
+            )
         _apply(mapping, override)
     _refuse_executable(mapping)
     return _typed(mapping)

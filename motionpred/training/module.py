@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from pytorch_lightning import LightningModule
@@ -14,15 +13,18 @@ from torch.utils.checkpoint import checkpoint
 
 from motionpred.errors import TrainingError
 from motionpred.graph import BatchOptions, SceneBatch
-from motionpred.inference import Predictor
 from motionpred.inference.placement import dtype_of
-from motionpred.metrics import Protocol, Report, Scores
+from motionpred.metrics import Protocol, Report
 from motionpred.models import ForecastModel, Term
+from motionpred.prediction import Prediction
+from motionpred.scene import Scene
 from motionpred.training.config import TrainerConfig
-from motionpred.training.data import TrainStep, ValidationScenes
+from motionpred.training.data import ValidationScenes
+from motionpred.training.distributed import gather, sum_over_processes
 from motionpred.training.optimiser import adamw, learning_rate_factor
-
-T = TypeVar("T")
+from motionpred.training.seeding import seed_step
+from motionpred.training.steps import TrainStep
+from motionpred.training.validation import Validation
 
 
 class ForecastTraining(LightningModule):
@@ -42,21 +44,28 @@ class ForecastTraining(LightningModule):
         *,
         protocol: Protocol | None = None,
         patience: int | None = None,
+        show: int = 0,
     ) -> None:
-        """``patience``: after so many steps in a row without any target, training stops."""
+        """``patience``: after so many steps in a row without any target, training stops.
+
+        ``show``: how many scenes of a validation are kept in ``shown``, with their forecasts.
+        """
         super().__init__()
         self.model = model
         self.config = config
         self.options = options
         self.protocol = protocol
         self.patience = patience
+        self.show = show
         self.report: Report | None = None
+        self.diagnostics: dict[str, float] = {}  # of the same validation, where a model has any
+        self.shown: list[tuple[Scene, Prediction]] = []
         self.empty_steps = 0
         self.dropped: Counter[str] = Counter()  # in the first epoch, of this process
         self._empty_in_a_row = 0
         self._nothing_to_learn = False
         self._scene_id: list[str] = []
-        self._scores: list[Scores] = []
+        self._validation: Validation | None = None
 
     def transfer_batch_to_device(
         self, batch: Any, device: torch.device, dataloader_idx: int
@@ -65,6 +74,10 @@ class ForecastTraining(LightningModule):
         if isinstance(batch, TrainStep):
             return batch.to(device, dtype_of(self.model), non_blocking=True)
         return batch
+
+    def on_train_batch_start(self, batch: TrainStep, batch_idx: int) -> None:
+        """Random numbers that are not keyed follow the step too, whatever came before it."""
+        seed_step(self.config.seed, self.trainer.global_step, self.trainer.global_rank)
 
     def training_step(self, batch: TrainStep, batch_idx: int) -> Tensor:
         """The loss of one optimiser step.
@@ -81,7 +94,7 @@ class ForecastTraining(LightningModule):
         sums = torch.stack([terms[name].sum for name in names]) * weight
         counts = torch.stack([terms[name].count.to(sums) for name in names]) * weight
         own = torch.stack([sums.detach(), counts.detach()])
-        total = _sum_over_processes(own)
+        total = sum_over_processes(own)
         values = total.tolist()
         self._check_finite(names, own.tolist()[0], values[0])
         self._note_empty(values[1])
@@ -186,23 +199,16 @@ class ForecastTraining(LightningModule):
         }
 
     def on_validation_epoch_start(self) -> None:
-        """Forget the scores of the validation before."""
-        self._scores = []
+        """Forget the validation before."""
+        assert self.protocol is not None
+        self._validation = Validation(
+            self.protocol, self.options, seed=self.config.seed, shown=self.show
+        )
 
     def validation_step(self, batch: ValidationScenes, batch_idx: int) -> None:
         """Forecast and score scenes, exactly as ``motionpred evaluate`` does."""
-        assert self.protocol is not None
-        predictor = Predictor(
-            self.model, name=self.model.name, options=self.options, device=self.device
-        )
-        predictions = predictor.predict_many(
-            batch.scenes,
-            batch_size=len(batch.scenes),
-            modes=self.protocol.modes,
-            seed=self.config.seed,
-        )
-        for scene, prediction in zip(batch.scenes, predictions, strict=True):
-            self._scores.append(self.protocol.score(scene, prediction))
+        assert self._validation is not None
+        self._validation.add(batch.scenes, self.model, self.device)
 
     def on_validation_epoch_end(self) -> None:
         """Figures over the scenes of all processes; a scene that came twice counts once.
@@ -210,9 +216,9 @@ class ForecastTraining(LightningModule):
         Raises:
             TrainingError: no scene has a future.
         """
-        assert self.protocol is not None
-        report = self.protocol.report(chain.from_iterable(gather(self._scores)))
-        self._scores = []
+        assert self._validation is not None
+        validation, self._validation = self._validation, None
+        report, diagnostics = validation.finish()
         if self.trainer.sanity_checking:
             return
         if report.scenes == 0:
@@ -220,26 +226,21 @@ class ForecastTraining(LightningModule):
                 "no ground truth in the validation scenes",
                 remedy="Give a val_store of a split that has a future",
             )
-        self.report = report
+        self.report, self.diagnostics, self.shown = report, diagnostics, validation.shown
         for figure in report.figures:
             self.log(f"val/{figure.metric}@{figure.k}", figure.value, batch_size=max(figure.n, 1))
 
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """What was counted so far, over all processes; plain values."""
+        checkpoint["counters"] = {
+            "dropped": dict(sum(gather(self.dropped), Counter())),
+            "empty_steps": self.empty_steps,
+            "empty_in_a_row": self._empty_in_a_row,
+        }
 
-def _distributed() -> bool:
-    return torch.distributed.is_available() and torch.distributed.is_initialized()
-
-
-def _sum_over_processes(values: Tensor) -> Tensor:
-    if _distributed():
-        values = values.clone()
-        torch.distributed.all_reduce(values)
-    return values
-
-
-def gather(values: T) -> list[T]:
-    """What every process has, on every process."""
-    if not _distributed():
-        return [values]
-    everyone: list[Any] = [None] * torch.distributed.get_world_size()
-    torch.distributed.all_gather_object(everyone, values)
-    return everyone
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Count on from there; what all processes dropped is counted by the first."""
+        counters = checkpoint["counters"]
+        self.dropped = Counter(counters["dropped"] if self.trainer.is_global_zero else {})
+        self.empty_steps = counters["empty_steps"]
+        self._empty_in_a_row = counters["empty_in_a_row"]

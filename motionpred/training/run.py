@@ -6,51 +6,66 @@ import logging
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from motionpred.datasets import adapter_names, get_adapter
 from motionpred.errors import ConfigError
-from motionpred.metrics import Protocol, get_protocol
-from motionpred.models import build_model, get_model, model_names
-from motionpred.scene import TimeSpec
+from motionpred.models import get_model, model_names
+from motionpred.prediction import Prediction
+from motionpred.scene import Scene
 from motionpred.training.config import TrainConfig
 from motionpred.training.run_folder import BEST, LAST, SUMMARY, write_json
 
 if TYPE_CHECKING:
-    from motionpred.training.data import SceneFolders
+    from pytorch_lightning import Trainer
+
+    from motionpred.training.data import SceneData
+    from motionpred.training.largest_batch import LargestBatchCheck
     from motionpred.training.module import ForecastTraining
     from motionpred.training.recorder import RunRecorder
-
-_CLOCK_TOLERANCE = 0.02
+    from motionpred.training.resume import ResumePoint
 
 
 @dataclass(frozen=True)
 class TrainResult:
     """Where a training left its result."""
 
-    run: Path  # folder with settings, metrics and bundles
+    run: Path  # folder with settings, metrics, checkpoints and bundles
     bundle: Path  # the best on validation data, or the last where there was no validation
     steps: int
     scenes: int  # training scenes
     metrics: dict[str, float] = field(default_factory=dict)  # last validation, "<metric>@<K>"
     dropped: dict[str, int] = field(default_factory=dict)  # what batches left out, first epoch
+    stopped_by: str | None = None  # the signal that made it leave early; resume goes on
+    log_folder: Path | None = None  # of the experiment logger, e.g. for 'wandb sync'
+    process: int = 0  # which of several processes this is
 
 
-def train(config: TrainConfig, *, progress: bool = True) -> TrainResult:
-    """Train a model and write its bundle into a new run folder.
+def train(
+    config: TrainConfig,
+    *,
+    progress: bool = True,
+    draw: Callable[[Scene, Prediction, Path], object] | None = None,
+) -> TrainResult:
+    """Train a model and write its bundle into a new run folder, or go on with ``config.resume``.
+
+    SIGTERM and Ctrl-C end it after the present step, with a checkpoint.
 
     Args:
         config: everything there is to say; see :func:`motionpred.training.compose`.
         progress: a bar where the output is a terminal.
+        draw: writes a picture of a validation scene and its forecast as a PNG file, for loggers
+            that take pictures; without it there are none.
 
     Raises:
-        ConfigError: a setting, name or clock does not fit.
-        StoreError: a store is unfinished or damaged.
-        TrainingError: a loss or gradient is not finite, or there is nothing to learn from.
+        ConfigError: a setting, name or clock does not fit, or the run was going elsewhere.
+        StoreError: a store is unfinished or damaged, or another process trains in this run.
+        BundleError: all checkpoints of the run are damaged.
+        TrainingError: a loss or gradient is not finite, there is nothing to learn from, or memory
+            or disk is too small.
     """
     kind = get_model(config.model.name)
     if not kind.trainable:
@@ -62,144 +77,89 @@ def train(config: TrainConfig, *, progress: bool = True) -> TrainResult:
             f"Trainable: {', '.join(trainable) or 'none'}",
         )
     with _quiet_lightning():
-        return _train(config, progress)
+        return _train(config, progress, draw)
 
 
-def _train(config: TrainConfig, progress: bool) -> TrainResult:
-    import torch
-    from pytorch_lightning import Trainer, seed_everything
+def _train(
+    config: TrainConfig,
+    progress: bool,
+    draw: Callable[[Scene, Prediction, Path], object] | None,
+) -> TrainResult:
+    from motionpred.training.assembly import assemble
+    from motionpred.training.interruption import TrainingStopped
 
-    from motionpred.training.cards import DataFacts
-    from motionpred.training.data import SceneData, SceneFolders
-    from motionpred.training.module import ForecastTraining, gather
-    from motionpred.training.order import steps_per_epoch
-    from motionpred.training.recorder import RunRecorder
-
-    scenes = SceneFolders(config.store_paths)
-    val_scenes = SceneFolders(config.val_store_paths) if config.val_store_paths else None
-    time = _clock(scenes, val_scenes)
-    _warn_of_shared_scenes(config)
-    protocol = _protocol(config, scenes) if val_scenes else None
-
-    settings = config.trainer
-    seed_everything(settings.seed, workers=True, verbose=False)
-    model = build_model(config.model.name, config.model.settings, time)
-    module = ForecastTraining(
-        model,
-        settings,
-        config.batch,
-        protocol=protocol,
-        patience=steps_per_epoch(len(scenes), settings.batch_size),
-    )
-    recorder = RunRecorder(config, DataFacts.of(scenes, val_scenes))
-    show = progress and sys.stdout.isatty()
-    trainer = Trainer(
-        max_steps=settings.max_steps,
-        max_epochs=-1,
-        val_check_interval=settings.val_every,
-        check_val_every_n_epoch=None,
-        limit_val_batches=1.0 if val_scenes else 0,
-        accelerator=settings.accelerator,
-        devices=settings.devices,
-        precision=settings.precision,
-        callbacks=[recorder, *_bar(show)],
-        use_distributed_sampler=False,  # steps are shared out by their own order
-        logger=False,
-        enable_checkpointing=False,
-        enable_model_summary=False,
-        enable_progress_bar=show,
-    )
-    data = SceneData(scenes, val_scenes, time, config.batch, settings)
-    trainer.fit(module, data)
-    if val_scenes and recorder.validated_step != trainer.global_step:
-        trainer.validate(module, data, verbose=False)
-    dropped = sum(gather(module.dropped), Counter())
-    if trainer.is_global_zero:
-        recorder.save(module, LAST)
-        _summarise(recorder, module, dropped)
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        trainer.strategy.barrier()  # the bundle is there before any process goes on
-    figures = module.report.figures if module.report else ()
+    run = assemble(config, draw=draw, bar=progress and sys.stdout.isatty())
+    stopped_by = None
+    try:
+        _fit(run.trainer, run.module, run.data, run.point)
+        if run.data.val_scenes is not None and _validation_is_due(run.recorder, run.module):
+            run.trainer.validate(run.module, run.data, verbose=False)
+    except TrainingStopped as stop:
+        stopped_by = stop.signal_name
+    else:
+        _finish(run.trainer, run.module, run.recorder, run.largest)
+    finally:
+        run.recorder.close()
+    recorder, report = run.recorder, run.module.report
+    best = recorder.folder / BEST
     return TrainResult(
         run=recorder.folder,
-        bundle=recorder.folder / (BEST if recorder.best is not None else LAST),
-        steps=trainer.global_step,
-        scenes=len(scenes),
-        metrics={f"{figure.metric}@{figure.k}": figure.value for figure in figures},
-        dropped=dict(dropped),
+        bundle=best if recorder.best is not None else recorder.folder / LAST,
+        steps=run.trainer.global_step,
+        scenes=len(run.data.source.scenes),
+        metrics={f"{f.metric}@{f.k}": f.value for f in report.figures} if report else {},
+        dropped=dict(run.module.dropped),
+        stopped_by=stopped_by,
+        log_folder=None if recorder.experiment is None else recorder.experiment.folder,
+        process=run.trainer.global_rank,
     )
 
 
-def _clock(scenes: SceneFolders, val_scenes: SceneFolders | None) -> TimeSpec:
-    """The clock of the first store, which all others must share."""
-    if not scenes.paths:
-        raise ConfigError("no store to train on", field="store", remedy="Name a prepared store")
-    everything = [(scenes, "store"), *([(val_scenes, "val_store")] if val_scenes else [])]
-    time: TimeSpec = scenes.stores[0].manifest.time
-    for folders, field_name in everything:
-        if len(folders) == 0:
-            raise ConfigError("holds no scene", file=folders.paths[0], field=field_name)
-        for path, store in zip(folders.paths, folders.stores, strict=True):
-            other = store.manifest.time
-            if abs(other.dt - time.dt) > _CLOCK_TOLERANCE * time.dt:
-                raise ConfigError(
-                    f"has a step of {other.dt:g} s, and {scenes.paths[0]} one of {time.dt:g} s",
-                    file=path,
-                    field=field_name,
-                    remedy="Train on stores of one clock, or resample one of them",
-                )
-    return time
+def _fit(
+    trainer: Trainer, module: ForecastTraining, data: SceneData, point: ResumePoint | None
+) -> None:
+    if point is None:
+        trainer.fit(module, data)
+    else:
+        trainer.fit(module, data, ckpt_path=point.path, weights_only=True)
 
 
-def _warn_of_shared_scenes(config: TrainConfig) -> None:
-    shared = {p.resolve() for p in config.store_paths} & {
-        p.resolve() for p in config.val_store_paths
-    }
-    for path in sorted(shared):
-        warnings.warn(
-            f"{path} is both store and val_store: the figures are of scenes that the model has "
-            "seen, they say nothing about new ones",
-            stacklevel=4,
-        )
+def _validation_is_due(recorder: RunRecorder, module: ForecastTraining) -> bool:
+    # A run that went on at its last step has no report of this process yet.
+    return recorder.validated_step != module.trainer.global_step or module.report is None
 
 
-def _protocol(config: TrainConfig, scenes: SceneFolders) -> Protocol:
-    name = config.protocol
-    if name is None:
-        adapter = scenes.stores[0].manifest.adapter
-        suited = get_adapter(adapter).protocols if adapter in adapter_names() else ()
-        if not suited:
-            raise ConfigError(
-                f"no protocol is known for {adapter}",
-                field="protocol",
-                remedy="Name one with protocol=NAME",
-            )
-        name = suited[0]
-    return get_protocol(name)()
+def _finish(
+    trainer: Trainer,
+    module: ForecastTraining,
+    recorder: RunRecorder,
+    largest: LargestBatchCheck | None,
+) -> None:
+    import torch
 
-
-def _bar(show: bool) -> list[Any]:
-    from pytorch_lightning.callbacks import RichProgressBar
-
-    return [RichProgressBar(leave=True)] if show else []
-
-
-def _summarise(recorder: RunRecorder, module: ForecastTraining, dropped: Counter[str]) -> None:
     from motionpred.metrics import report_to_json
+    from motionpred.training.distributed import gather, several_processes
 
-    write_json(
-        recorder.folder / SUMMARY,
-        {
-            **asdict(recorder.data),
-            "steps": module.trainer.global_step,
-            "steps_without_target": module.empty_steps,
-            "dropped_in_first_epoch": dict(dropped),
-            "best_step": recorder.best_step,
-            "training_cpu_seconds": round(recorder.training_seconds, 1),
-            "evaluation_cpu_seconds": round(recorder.evaluation_seconds, 1),
-            "validation": report_to_json(module.report) if module.report else None,
-        },
-    )
+    module.dropped = sum(gather(module.dropped), Counter())
+    if trainer.is_global_zero:
+        recorder.save(module, LAST)
+        write_json(
+            recorder.folder / SUMMARY,
+            {
+                **asdict(recorder.data),
+                "steps": trainer.global_step,
+                "steps_without_target": module.empty_steps,
+                "dropped_in_first_epoch": dict(module.dropped),
+                "largest_batch": asdict(largest.size) if largest and largest.size else None,
+                "best_step": recorder.best_step,
+                "training_cpu_seconds": round(recorder.training_seconds, 1),
+                "evaluation_cpu_seconds": round(recorder.evaluation_seconds, 1),
+                "validation": report_to_json(module.report) if module.report else None,
+                "health": module.diagnostics,
+            },
+        )
+    if several_processes():
+        torch.distributed.barrier()  # the bundle is there before any process goes on
 
 
 @contextmanager

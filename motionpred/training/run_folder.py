@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import platform
+import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +19,7 @@ from motionpred.settings import to_mapping
 from motionpred.training.config import TrainConfig
 
 CONFIG, ENVIRONMENT, METRICS, SUMMARY = "config.yaml", "environment.json", "metrics.csv", "run.json"
+SCENES, PICTURES, RESUMES, LOCK = "scenes.csv", "pictures", "resumes.jsonl", ".lock"
 BEST, LAST = "best", "last"  # bundles
 
 
@@ -37,11 +40,63 @@ def make_run_folder(out: Path, name: str) -> Path:
 
 def write_settings(folder: Path, config: TrainConfig) -> None:
     """The resolved settings, and the state of the code that used them."""
+    _write_config(folder, config)
+    write_json(folder / ENVIRONMENT, environment(config))
+
+
+def _write_config(folder: Path, config: TrainConfig) -> None:
     import yaml
 
-    text = yaml.safe_dump(to_mapping(config), sort_keys=False, allow_unicode=True)
-    (folder / CONFIG).write_text(text, encoding="utf-8")
-    write_json(folder / ENVIRONMENT, environment(config))
+    # Paths are made absolute: a run may be gone on with from another folder.
+    stores = [str(path) for path in config.store_paths]
+    val_stores = [str(path) for path in config.val_store_paths]
+    resolved = replace(
+        config,
+        store=stores[0] if len(stores) == 1 else stores,
+        val_store=val_stores[0] if len(val_stores) == 1 else val_stores or None,
+        out=str(Path(config.out).expanduser().absolute()),
+        resume=None,
+        reschedule=False,
+    )
+    text = yaml.safe_dump(to_mapping(resolved), sort_keys=False, allow_unicode=True)
+    part = folder / f"{CONFIG}.part"
+    part.write_text(text, encoding="utf-8")
+    part.replace(folder / CONFIG)
+
+
+def go_on(folder: Path, config: TrainConfig, step: int) -> None:
+    """Make the folder what it was at ``step``, from which the run goes on with ``config``."""
+    for name in (METRICS, SCENES):
+        _cut(folder / name, step)
+    for name in (BEST, LAST):
+        _mend_bundle(folder, name)
+    _write_config(folder, config)
+    line = {"step": step, **environment(config)}
+    with (folder / RESUMES).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def _cut(path: Path, step: int) -> None:
+    """Take away rows of later steps, and what is left of a row that was being written."""
+    if not path.exists():
+        return
+    header, *rows = path.read_text(encoding="utf-8").splitlines(keepends=True) or [""]
+    if not header.endswith("\n"):
+        path.unlink()
+        return
+    kept = [row for row in rows if row.endswith("\n") and int(row.split(",", 1)[0]) <= step]
+    part = path.with_name(path.name + ".part")
+    part.write_text("".join([header, *kept]), encoding="utf-8")
+    part.replace(path)
+
+
+def _mend_bundle(folder: Path, name: str) -> None:
+    """A bundle that was being replaced when the run was killed: the one before is put back."""
+    for left in sorted(folder.glob(f".{name}.*.old")):
+        if not (folder / name).exists():
+            left.replace(folder / name)
+    for left in [*folder.glob(f".{name}.*.old"), *folder.glob(f".{name}.*.tmp")]:
+        shutil.rmtree(left)
 
 
 def environment(config: TrainConfig) -> dict[str, Any]:
@@ -87,9 +142,20 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
 
 def append_metrics(path: Path, step: int, values: Mapping[str, float]) -> None:
     """Rows ``step,metric,value``: appended, so that an interrupted run keeps what it wrote."""
+    rows = [(step, name, repr(float(value))) for name, value in values.items()]
+    _append(path, ("step", "metric", "value"), rows)
+
+
+def append_scenes(path: Path, step: int, epoch: int, scene_ids: Sequence[str]) -> None:
+    """Rows ``step,epoch,scene_id``: what a step saw."""
+    rows = [(step, epoch, scene_id) for scene_id in scene_ids]
+    _append(path, ("step", "epoch", "scene_id"), rows)
+
+
+def _append(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     fresh = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         if fresh:
-            writer.writerow(("step", "metric", "value"))
-        writer.writerows((step, name, repr(float(value))) for name, value in values.items())
+            writer.writerow(header)
+        writer.writerows(rows)

@@ -37,7 +37,7 @@ _ASSUMED_DASHES: Any = (0, (2.2, 1.3))
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """How one group of agents is drawn."""
 
     label: str
@@ -61,7 +61,7 @@ def draw_agents(ax: Axes, contents: Contents, window: Window, theme: Theme) -> l
     round_ = is_round(scene)
     outline = outlines(scene, sizes, round_, window)
     entries: list[Artist] = []
-    for look, members in _groups(contents, theme):
+    for look, members in groups(contents, theme):
         members = members & shown
         if not members.any():
             continue
@@ -75,22 +75,33 @@ def draw_agents(ax: Axes, contents: Contents, window: Window, theme: Theme) -> l
             )
         _add_ticks(ax, scene, members & ~round_, sizes, look)
         if (members & inside).any():
-            entries.append(
-                Patch(facecolor=look.face, edgecolor=look.edge, lw=0.8, label=look.label)
-            )
+            entries.append(group_entry(look))
     focal = shown & ((tracks.roles & Role.FOCAL) != 0)
     _add_rings(ax, scene, focal, sizes, round_, window, theme)
     if (shown & inside & assumed).any():
-        entries.append(
-            Patch(
-                facecolor=style.pale(theme.context, theme),
-                edgecolor=theme.context_edge,
-                lw=0.8,
-                ls=_ASSUMED_DASHES,
-                label="assumed size",
-            )
-        )
+        entries.append(assumed_entry(theme))
     return entries
+
+
+def group_entry(look: Look) -> Artist:
+    """What a legend says about a group."""
+    return Patch(facecolor=look.face, edgecolor=look.edge, lw=0.8, label=look.label)
+
+
+def assumed_entry(theme: Theme) -> Artist:
+    """What a legend says about boxes of an assumed size."""
+    return Patch(
+        facecolor=style.pale(theme.context, theme),
+        edgecolor=theme.context_edge,
+        lw=0.8,
+        ls=_ASSUMED_DASHES,
+        label="assumed size",
+    )
+
+
+def history_entry(theme: Theme) -> Artist:
+    """What a legend says about the past."""
+    return Line2D([], [], color=theme.history, lw=1.6, alpha=0.7, label="history")
 
 
 def is_round(scene: Scene) -> Array:
@@ -101,40 +112,52 @@ def is_round(scene: Scene) -> Array:
 
 def outlines(scene: Scene, sizes: Array, round_: Array, window: Window) -> list[Array]:
     """The outline ``[n, 2]`` of every agent at ``now``: a box or a disc."""
-    now, tracks = scene.now, scene.tracks
-    center = tracks.position[:, now, :2]
-    boxes = corners(center, tracks.heading[:, now], sizes[:, :2])
+    tracks, now = scene.tracks, scene.now
+    return shapes(tracks.position[:, now, :2], tracks.heading[:, now], sizes, round_, window)
+
+
+def shapes(
+    center: Array, heading: Array, sizes: Array, round_: Array, window: Window
+) -> list[Array]:
+    """The outline ``[n, 2]`` of boxes and, where ``round_`` is set, discs."""
+    boxes = corners(center, heading, sizes[:, :2])
     radius = np.maximum(sizes[:, :2].max(axis=1) / 2, window.metres(SMALLEST_ROUND))
     discs = center[:, None] + radius[:, None, None] * _ROUND
     return [disc if r else box for disc, box, r in zip(discs, boxes, round_, strict=True)]
 
 
-def _groups(contents: Contents, theme: Theme) -> list[tuple[_Look, Array]]:
+def groups(contents: Contents, theme: Theme) -> list[tuple[Look, Array]]:
     """Disjoint groups of agents, most important first."""
     roles = contents.scene.tracks.roles
     ego, focal = (roles & Role.EGO) != 0, (roles & Role.FOCAL) != 0
     target = contents.target
     halo, top = theme.halo, style.Z_TARGET
     return [
-        (_Look("ego", theme.ego, theme.focal, top - 0.1), ego),
-        (_Look("focal agent", theme.focal, halo, top + 0.2), focal & ~ego),
-        (_Look("target", theme.target, halo, top), target & ~focal & ~ego),
+        (Look("ego", theme.ego, theme.focal, top - 0.1), ego),
+        (Look("focal agent", theme.focal, halo, top + 0.2), focal & ~ego),
+        (Look("target", theme.target, halo, top), target & ~focal & ~ego),
         (
-            _Look("other agent", theme.context, theme.context_edge, style.Z_CONTEXT),
+            Look("other agent", theme.context, theme.context_edge, style.Z_CONTEXT),
             ~(target | focal | ego),
         ),
     ]
 
 
 def _add_outlines(
-    ax: Axes, shapes: list[Array], look: _Look, theme: Theme, *, dashed: bool
+    ax: Axes, outline: list[Array], look: Look, theme: Theme, *, dashed: bool
 ) -> None:
-    if not shapes:
-        return
+    if outline:
+        ax.add_collection(outline_artist(outline, look, theme, dashed=dashed), autolim=False)
+
+
+def outline_artist(
+    outline: list[Array], look: Look, theme: Theme, *, dashed: bool
+) -> PolyCollection:
+    """The outlines of a group; ``dashed`` where their size is assumed."""
     # A dashed line in the halo's colour would not be seen: an assumed box has its own, darker edge.
     dark = look.edge if look.label in ("ego", "other agent") else look.face
-    artist = PolyCollection(
-        shapes,
+    return PolyCollection(
+        outline,
         facecolors=style.pale(look.face, theme) if dashed else look.face,
         edgecolors=dark if dashed else look.edge,
         linewidths=0.8,
@@ -142,25 +165,27 @@ def _add_outlines(
         zorder=look.zorder,
         gid=f"{look.label}, assumed size" if dashed else look.label,
     )
-    ax.add_collection(artist, autolim=False)
 
 
-def _add_ticks(ax: Axes, scene: Scene, members: Array, sizes: Array, look: _Look) -> None:
-    """A line from the centre of each box to its front."""
-    if not members.any():
-        return
-    start = scene.tracks.position[members, scene.now, :2]
-    heading = scene.tracks.heading[members, scene.now].astype(np.float64)
-    forward = np.stack([np.cos(heading), np.sin(heading)], -1)
-    front = start + forward * sizes[members, :1] / 2
-    artist = LineCollection(
-        list(np.stack([start, front], 1)),
-        colors=look.edge,
-        linewidths=0.9,
-        zorder=look.zorder + 0.05,
-        gid="heading",
+def _add_ticks(ax: Axes, scene: Scene, members: Array, sizes: Array, look: Look) -> None:
+    if members.any():
+        center = scene.tracks.position[members, scene.now, :2]
+        heading = scene.tracks.heading[members, scene.now]
+        ax.add_collection(tick_artist(ticks(center, heading, sizes[members]), look), autolim=False)
+
+
+def ticks(center: Array, heading: Array, sizes: Array) -> list[Array]:
+    """A line ``[2, 2]`` from the centre of each box to its front."""
+    angle = np.asarray(heading, np.float64)
+    forward = np.stack([np.cos(angle), np.sin(angle)], -1)
+    return list(np.stack([center, center + forward * sizes[:, :1] / 2], 1))
+
+
+def tick_artist(lines: list[Array], look: Look) -> LineCollection:
+    """The ticks of a group."""
+    return LineCollection(
+        lines, colors=look.edge, linewidths=0.9, zorder=look.zorder + 0.05, gid="heading"
     )
-    ax.add_collection(artist, autolim=False)
 
 
 def _add_rings(
@@ -174,17 +199,21 @@ def _add_rings(
 ) -> None:
     if not focal.any():
         return
-    wider = sizes + 2 * window.metres(RING_GAP)
-    rings = outlines(scene, wider, round_, window)
-    artist = PolyCollection(
-        [rings[i] for i in np.flatnonzero(focal)],
+    rings = outlines(scene, sizes + 2 * window.metres(RING_GAP), round_, window)
+    shown = [rings[i] for i in np.flatnonzero(focal)]
+    ax.add_collection(ring_artist(shown, theme), autolim=False)
+
+
+def ring_artist(rings: list[Array], theme: Theme) -> PolyCollection:
+    """The lines around focal agents."""
+    return PolyCollection(
+        rings,
         facecolors="none",
         edgecolors=theme.focal,
         linewidths=1.1,
         zorder=style.Z_TARGET + 0.1,
         gid="focal ring",
     )
-    ax.add_collection(artist, autolim=False)
 
 
 def draw_history(ax: Axes, contents: Contents, window: Window, theme: Theme) -> list[Artist]:
@@ -195,8 +224,7 @@ def draw_history(ax: Axes, contents: Contents, window: Window, theme: Theme) -> 
     drawn = _fading(ax, scene, important, horizon, theme.history, 1.6, window, "history")
     others = contents.at_now & ~important
     _fading(ax, scene, others, CONTEXT_HISTORY, theme.context_edge, 0.8, window, "context history")
-    entry = Line2D([], [], color=theme.history, lw=1.6, alpha=0.7, label="history")
-    return [entry] if drawn else []
+    return [history_entry(theme)] if drawn else []
 
 
 def _fading(

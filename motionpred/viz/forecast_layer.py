@@ -41,22 +41,24 @@ def draw_forecasts(
     entries: list[Artist] = []
     several = len(contents.forecasts) > 1
     for i, forecast in enumerate(contents.forecasts):
-        hue = theme.forecasts[i % len(theme.forecasts)]
-        by_mode = forecast.prediction.joint and not several
-        colors = (
-            style.mode_colors(theme, forecast.prediction.modes)
-            if by_mode
-            else [hue] * forecast.prediction.modes
-        )
+        colors = colors_of(contents, i, theme)
         _draw_one(ax, contents, forecast, colors, theme, style.Z_FORECAST + 0.1 * i)
         if not forecast.shown_modes or not len(forecast.agent):
             continue
-        if by_mode:
+        if forecast.prediction.joint and not several:
             entries += _mode_entries(forecast, colors, probabilities)
         else:
             label = forecast.name if several else "futures"
-            entries.append(Line2D([], [], color=hue, lw=TOP_WIDTH, label=label))
+            entries.append(Line2D([], [], color=colors[0], lw=TOP_WIDTH, label=label))
     return entries
+
+
+def colors_of(contents: Contents, index: int, theme: Theme) -> list[str]:
+    """Colours of the modes of forecast ``index``: a ramp if it is joint and alone, else one hue."""
+    prediction = contents.forecasts[index].prediction
+    if prediction.joint and len(contents.forecasts) == 1:
+        return style.mode_colors(theme, prediction.modes)
+    return [theme.forecasts[index % len(theme.forecasts)]] * prediction.modes
 
 
 def _draw_one(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 
 from motionpred.scene import Role
 from motionpred.scene.default_sizes import size_or_default
@@ -72,30 +73,34 @@ class Placement:
         )
 
 
-def draw_labels(ax: Axes, contents: Contents, window: Window, theme: Theme, *, truth: bool) -> None:
+def draw_labels(
+    ax: Axes, contents: Contents, window: Window, theme: Theme, *, truth: bool
+) -> dict[int, Text]:
     """The track ids of targets, ``ego``, and the probabilities of one marginal forecast.
 
     What finds no free place is left out. The probabilities of a joint forecast are those of the
-    whole scene: they stand in the legend.
+    whole scene: they stand in the legend. Returns the names, by index of their agent.
     """
     scene = contents.scene
     sizes, _ = size_or_default(scene.tracks, scene.now)
     shapes = outlines(scene, sizes, is_round(scene), window)
     placement = Placement(window, _crowd(contents, shapes, window, truth=truth))
-    _draw_names(ax, contents, shapes, placement, theme)
+    names = _draw_names(ax, contents, shapes, placement, theme)
     if len(contents.forecasts) == 1 and not contents.forecasts[0].prediction.joint:
         _draw_probabilities(ax, contents, contents.forecasts[0], placement, theme)
+    return names
 
 
 def _draw_names(
     ax: Axes, contents: Contents, shapes: list[Array], placement: Placement, theme: Theme
-) -> None:
+) -> dict[int, Text]:
     scene, window = contents.scene, placement.window
     tracks = scene.tracks
     ego, focal = (tracks.roles & Role.EGO) != 0, (tracks.roles & Role.FOCAL) != 0
     position = tracks.position[:, scene.now, :2]
     named = contents.at_now & (contents.target | ego) & window.contains(position)
     order = np.lexsort((np.arange(len(tracks)), ~ego, ~focal))
+    names = {}
     for agent in order[named[order]]:
         text = "ego" if ego[agent] else str(tracks.track_id[agent])
         reach = np.abs(shapes[agent] - position[agent]).max(axis=0)
@@ -103,7 +108,9 @@ def _draw_names(
         at = placement.place(text, position[agent], reach, style.SMALL_FONT)
         if at is not None:
             weight = "bold" if focal[agent] or ego[agent] else "normal"
-            _write(ax, at, text, theme.text, theme, weight=weight, gid="track id")
+            name = _write(ax, at, text, theme.text, theme, weight=weight, gid="track id")
+            names[int(agent)] = name
+    return names
 
 
 def _draw_probabilities(
@@ -137,9 +144,9 @@ def _write(
     gid: str,
     size: float = style.SMALL_FONT,
     weight: str = "normal",
-) -> None:
+) -> Text:
     halo = withStroke(linewidth=1.8, foreground=theme.halo, alpha=0.85)
-    ax.text(
+    return ax.text(
         float(at[0]),
         float(at[1]),
         text,

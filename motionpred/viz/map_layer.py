@@ -1,4 +1,4 @@
-"""The road under the traffic: areas, lanes, paint, crossings, stop lines and signals."""
+"""The road under the traffic: areas, lanes, paint, crossings and stop lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.path import Path
 
 from motionpred.geometry.polylines import directions
-from motionpred.scene import MapKind, Marking, RoadMap, Scene, SignalState
+from motionpred.scene import MapKind, Marking, RoadMap
 from motionpred.viz import style
 from motionpred.viz.style import Theme
 from motionpred.viz.window import Window
@@ -28,21 +28,6 @@ SHORT = 0.75  # a bar with less than this share of the middle bar's area is left
 
 _YELLOW = frozenset(m for m in Marking if m.name.endswith("YELLOW"))
 _DASHED = frozenset(m for m in Marking if m.name.startswith(("DASHED", "DOUBLE_DASH")))
-
-# Colour and marker of a state: the marker tells them apart without colour.
-_SIGNAL_LOOK = {
-    SignalState.STOP: ("#D62728", "s", "red light"),
-    SignalState.CAUTION: ("#F2B701", "^", "amber light"),
-    SignalState.GO: ("#2CA02C", "o", "green light"),
-    SignalState.UNKNOWN: ("#8E96A3", "D", "unknown light"),
-}
-_SIGNAL_GROUP = {
-    SignalState.ARROW_STOP: SignalState.STOP,
-    SignalState.FLASHING_STOP: SignalState.STOP,
-    SignalState.ARROW_CAUTION: SignalState.CAUTION,
-    SignalState.FLASHING_CAUTION: SignalState.CAUTION,
-    SignalState.ARROW_GO: SignalState.GO,
-}
 
 
 def draw_map(ax: Axes, road: RoadMap, window: Window, theme: Theme) -> list[Artist]:
@@ -197,45 +182,6 @@ def _draw_arrows(ax: Axes, lanes: Sequence[Array], window: Window, theme: Theme)
         turn = angle + np.array([0.0, 2.5, -2.5])
         heads.append(at + 0.6 * size * np.stack([np.cos(turn), np.sin(turn)], -1))
     _add_polygons(ax, heads, "lane arrow", theme.boundary, "none", style.Z_LANE)
-
-
-def draw_signals(ax: Axes, scene: Scene, window: Window, theme: Theme) -> list[Artist]:
-    """Draw the signals in the window in their state at ``now``; returns the legend entries."""
-    signals = scene.signals
-    if not len(signals):
-        return []
-    states = [SignalState(int(s)) for s in signals.state[:, scene.now]]
-    group = np.array([_SIGNAL_GROUP.get(state, state) for state in states])
-    inside = window.contains(signals.stop_point[:, :2])
-    entries: list[Artist] = []
-    for state, (color, marker, label) in _SIGNAL_LOOK.items():
-        at = signals.stop_point[(group == state) & inside, :2]
-        if len(at):
-            ax.scatter(
-                at[:, 0],
-                at[:, 1],
-                s=34,
-                marker=marker,
-                color=color,
-                edgecolors=theme.text,
-                linewidths=0.6,
-                zorder=style.Z_SIGNAL,
-                gid="signal",
-            )
-            entries.append(
-                Line2D(
-                    [],
-                    [],
-                    ls="",
-                    marker=marker,
-                    ms=5,
-                    color=color,
-                    mec=theme.text,
-                    mew=0.6,
-                    label=label,
-                )
-            )
-    return entries
 
 
 def _add_lines(

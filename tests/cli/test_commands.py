@@ -7,44 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from motionpred.cli import app
 from motionpred.datasets.argoverse2 import write_scene
 from motionpred.prediction import load_predictions
 from motionpred.testing import crossing_scene
-
-
-@pytest.fixture(scope="module")
-def raw(tmp_path_factory):
-    root = tmp_path_factory.mktemp("raw")
-    for seed in range(4):
-        write_scene(crossing_scene(f"val-{seed}", seed=seed, split="val"), root)
-    write_scene(crossing_scene("test-0", seed=9, split="test").observed(), root)
-    return root
-
-
-@pytest.fixture
-def run(monkeypatch, tmp_path):
-    """Runs a command in an empty folder; gives exit code and everything printed, unwrapped."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("motionpred.cli.console.out._width", 200)
-    monkeypatch.setattr("motionpred.cli.console.err._width", 200)
-
-    def call(*arguments: object) -> tuple[int, str]:
-        result = CliRunner().invoke(app, [str(a) for a in arguments])
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result.exit_code, result.output
-
-    return call
-
-
-@pytest.fixture
-def store(run, raw):
-    code, text = run("prepare", "argoverse2", raw, "store", "--split", "val")
-    assert code == 0, text
-    return Path("store")
 
 
 def figure(text: str, metric: str, k: int) -> float:
@@ -136,21 +102,6 @@ def test_scenes_without_a_future_are_left_out_and_counted_beside_those_that_have
     assert "4 scenes with a future; 1 without were left out" in text
 
 
-def test_render_draws_one_scene_to_a_file_and_many_to_a_folder(run, store):
-    code, text = run("render", store, "fan", "--ids", "val-2", "--out", "one.png")
-    assert code == 0, text
-    assert Path("one.png").read_bytes().startswith(b"\x89PNG")
-    code, text = run("render", store, "--limit", "2", "--out", "pictures")
-    assert code == 0
-    assert sorted(p.name for p in Path("pictures").iterdir()) == ["val-0.png", "val-1.png"]
-
-
-def test_render_refuses_several_scenes_in_one_file(run, store):
-    code, text = run("render", store, "--out", "one.png")
-    assert code == 2
-    assert "--limit 1" in text
-
-
 def test_ids_may_come_from_a_file(run, store):
     Path("ids.txt").write_text("val-1\n\nval-3\n")
     code, text = run("evaluate", store, "constant-velocity", "--ids", "@ids.txt")
@@ -186,7 +137,7 @@ def test_filter_takes_any_key_of_info(run, store):
             ("predict", "fan", "store", "--out", "f.parquet", "--agents", "some"),
             "Invalid value for '--agents'",
         ),
-        (("render", "store", "--out", "scene.gif", "--limit", "1"), ".png"),
+        (("render", "store", "--out", "scene.jpg", "--limit", "1"), ".gif"),
         (("evaluate", "store", "fan", "--filter", "city"), "key=value"),
     ],
 )

@@ -14,6 +14,7 @@ import pytest
 from motionpred.datasets.argoverse2 import Argoverse2, write_scene
 from motionpred.errors import SceneError
 from motionpred.scene import Scene
+from motionpred.store import prepare
 from motionpred.testing import crossing_scene
 
 
@@ -71,3 +72,17 @@ def av2_lane() -> Callable[..., dict[str, Any]]:
         }
 
     return lane
+
+
+@pytest.fixture
+def crossing_store(tmp_path: Path) -> Callable[..., Path]:
+    """A store of ``count`` scenes of a split; ids ``<split>0``, ``<split>1``, ..."""
+
+    def make(count: int, split: str = "train", seed: int = 0) -> Path:
+        raw, store = tmp_path / f"raw-{split}", tmp_path / f"store-{split}"
+        for i in range(count):
+            write_scene(crossing_scene(f"{split}{i}", seed=seed + i, split=split), raw)
+        prepare(Argoverse2(), raw, store)
+        return store
+
+    return make

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -30,3 +35,16 @@ def test_f22_one_value_per_agent_and_one_per_scene_for_any_number_of_processes(s
     assert (per_agent.value, per_agent.n, per_agent.over) == (pytest.approx(3.2), 5, "agents")
     assert (per_scene.value, per_scene.n, per_scene.over) == (pytest.approx(4.0), 3, "scenes")
     assert report.figures == evaluate(protocol, map(_pair, "cba")).figures
+
+
+@pytest.mark.slow
+def test_f22_two_processes_with_two_scenes_and_one():
+    script = Path(__file__).with_name("two_process_validation.py")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    figures = {
+        (figure["metric"], figure["k"]): figure
+        for figure in json.loads(done.stdout.splitlines()[-1])["figures"]
+    }
+    per_agent, per_scene = figures["marginal minFDE", 1], figures["minFDE", 1]
+    assert (per_agent["value"], per_agent["n"]) == (pytest.approx(3.2, rel=1e-6), 5)
+    assert (per_scene["value"], per_scene["n"]) == (pytest.approx(4.0, rel=1e-6), 3)

@@ -19,6 +19,8 @@ from motionpred.testing import crossing_scene
 from motionpred.training import TrainerConfig
 from motionpred.training.data import SceneData
 from motionpred.training.module import ForecastTraining
+from motionpred.training.order import SceneOrder
+from motionpred.training.steps import TrainScenes
 
 CLOCK = TimeSpec(0.1, 50, 60)
 
@@ -102,6 +104,7 @@ def fit(
         model, config, BatchOptions(), protocol=get_protocol(protocol)(), patience=patience
     )
     watch = _Watch()
+    order = SceneOrder((len(scenes),), config.batch_size, config.seed)
     Trainer(
         max_steps=config.max_steps,
         max_epochs=-1,
@@ -116,7 +119,7 @@ def fit(
         enable_checkpointing=False,
         enable_model_summary=False,
         enable_progress_bar=False,
-    ).fit(module, SceneData(scenes, val, CLOCK, BatchOptions(), config))
+    ).fit(module, SceneData(TrainScenes(scenes, CLOCK, BatchOptions(), order), val, config))
     return module, watch
 
 
@@ -196,9 +199,7 @@ def test_a_step_without_any_target_leaves_the_weights_bit_for_bit() -> None:
 
 
 def _first(scenes: list[Scene], seed: int) -> str:
-    from motionpred.training.order import scenes_of_step
-
-    return scenes[scenes_of_step(0, scenes=len(scenes), batch_size=1, seed=seed)[0]].scene_id
+    return scenes[SceneOrder((len(scenes),), 1, seed).scenes(0)[0]].scene_id
 
 
 def test_a_split_without_a_future_is_refused_after_one_epoch() -> None:
@@ -236,3 +237,47 @@ def test_validation_scores_every_scene_once_by_the_protocol() -> None:
 def test_validation_without_any_truth_is_refused() -> None:
     with pytest.raises(TrainingError, match="no ground truth"):
         fit(SCENES[:2], Drift(), val=[no_future("n0")], max_steps=2, val_every=1)
+
+
+class Restless(Drift):
+    """Draws numbers that are not keyed, in training and in every forecast."""
+
+    def loss(self, batch: SceneBatch, *, seed: int, epoch: int) -> dict[str, Term]:
+        terms = super().loss(batch, seed=seed, epoch=epoch)
+        return {name: Term(t.sum * torch.rand(()), t.count) for name, t in terms.items()}
+
+    def forecast(self, batch: SceneBatch, *, modes: int, seed: int) -> Forecast:
+        torch.rand(17)
+        return super().forecast(batch, modes=modes, seed=seed)
+
+
+def test_random_numbers_of_a_step_do_not_depend_on_what_came_before_it() -> None:
+    plain, _ = fit(SCENES, Restless(), max_steps=4)
+    watched, _ = fit(SCENES, Restless(), val=SCENES[:2], max_steps=4, val_every=1)
+    other_seed, _ = fit(SCENES, Restless(), max_steps=4, seed=1)
+
+    assert_same(plain, watched, 0.0)
+    assert not torch.equal(weights(plain)["step"], weights(other_seed)["step"])
+
+
+class Healthy(Drift):
+    """Says of its health how many of its agents have a target."""
+
+    def diagnostics(self, batch: SceneBatch, forecast: Forecast) -> dict[str, Term]:
+        assert len(forecast.position) == len(batch)
+        asked = batch.predict.sum()
+        reached = (batch.target.valid[..., -1] & batch.predict).sum()
+        return {"reached": Term(reached, asked), "nothing": Term(asked * 0.0, asked * 0)}
+
+
+def test_what_a_model_says_of_its_health_is_a_mean_over_the_validation() -> None:
+    scenes = [SCENES[0], no_future("none")]
+    terms = Healthy().diagnostics(
+        collate_scenes(scenes, CLOCK), Forecast(torch.zeros(2, 1, 8, 60, 2), torch.ones(2, 1))
+    )
+
+    module, _ = fit(SCENES[:1], Healthy(), val=scenes, batch_size=1, max_steps=1, val_every=1)
+
+    share = float(terms["reached"].sum / terms["reached"].count)
+    assert 0 < share < 1
+    assert module.diagnostics == pytest.approx({"health/reached": share})

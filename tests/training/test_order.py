@@ -7,11 +7,11 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from motionpred.training.order import parts_of_step, scenes_of_step, steps_per_epoch
+from motionpred.training.order import SceneOrder, parts_of_step, steps_per_epoch
 
 
 def order(step: int, *, scenes: int = 9, batch_size: int = 4, seed: int = 0) -> list[int]:
-    return scenes_of_step(step, scenes=scenes, batch_size=batch_size, seed=seed).tolist()
+    return SceneOrder((scenes,), batch_size, seed).scenes(step).tolist()
 
 
 @pytest.mark.parametrize("epoch", [0, 1, 7])
@@ -53,3 +53,44 @@ def test_devices_and_parts_share_a_step_without_loss_or_repetition(world: int, p
 
     assert sorted(np.concatenate(shares).tolist()) == [1, 3, 5, 7]
     assert all(len(share) for share in shares)
+
+
+def mixed(counts: tuple[int, ...], weights: tuple[float, ...], epochs: int = 1) -> list[list[int]]:
+    """Scenes of each epoch."""
+    order = SceneOrder(counts, 4, 0, weights)
+    steps = order.epoch_steps
+    return [
+        [int(i) for step in range(e * steps, (e + 1) * steps) for i in order.scenes(step)]
+        for e in range(epochs)
+    ]
+
+
+def test_a_weight_says_how_often_an_epoch_sees_each_scene_of_a_store() -> None:
+    (epoch,) = mixed((3, 2), (1.0, 3.0))
+
+    assert sorted(epoch) == [0, 1, 2, 3, 3, 3, 4, 4, 4]
+
+
+def test_a_weight_below_one_sees_the_rest_of_the_store_in_later_epochs() -> None:
+    epochs = mixed((2, 8), (1.0, 0.25), epochs=8)
+
+    assert [len(epoch) for epoch in epochs] == [4] * 8
+    large = [[i for i in epoch if i >= 2] for epoch in epochs]
+    assert sorted(chain.from_iterable(large[:4])) == list(range(2, 10))  # one pass
+    assert sorted(chain.from_iterable(large[4:])) == list(range(2, 10))
+    assert large[:4] != large[4:]
+
+
+def test_weights_of_one_give_the_order_without_weights() -> None:
+    plain = SceneOrder((3, 6), 4, 7)
+    ones = SceneOrder((3, 6), 4, 7, (1.0, 1.0))
+
+    for step in range(9):
+        assert plain.scenes(step).tolist() == ones.scenes(step).tolist()
+        assert plain.scenes(step).tolist() == order(step, seed=7)
+
+
+def test_a_store_of_any_weight_is_seen() -> None:
+    (epoch,) = mixed((5, 3), (1.0, 0.01))
+
+    assert len(epoch) == 6

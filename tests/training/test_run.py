@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,60 +16,23 @@ import torch
 import yaml
 
 from motionpred.datasets import get_adapter
-from motionpred.datasets.argoverse2 import write_scene
 from motionpred.errors import ConfigError, StoreError
 from motionpred.graph import BatchOptions
 from motionpred.inference import load
 from motionpred.metrics import evaluate, get_protocol
 from motionpred.models import load_bundle
-from motionpred.scene import Scene
 from motionpred.settings import from_mapping
 from motionpred.store import Store, prepare
 from motionpred.testing import crossing_scene
-from motionpred.training import ModelChoice, TrainConfig, TrainerConfig, compose, train
+from motionpred.training import ModelChoice, TrainConfig, compose, train
 from motionpred.training.run_folder import make_run_folder
 
-
-def make_store(folder: Path, scenes: list[Scene]) -> Path:
-    for scene in scenes:
-        write_scene(scene, folder / "raw")
-    prepare(get_adapter("argoverse2"), folder / "raw", folder / "store")
-    return folder / "store"
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    scenes = [crossing_scene(f"s{i}", seed=i) for i in range(5)]
-    return make_store(tmp_path_factory.mktemp("train"), scenes)
-
-
-@pytest.fixture(scope="module")
-def val_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    scenes = [crossing_scene(f"v{i}", seed=10 + i, split="val") for i in range(3)]
-    return make_store(tmp_path_factory.mktemp("val"), scenes)
-
-
-def small(store: Path, out: Path, val_store: Path | None = None, **trainer: object) -> TrainConfig:
-    settings = {
-        "max_steps": 4,
-        "batch_size": 2,
-        "warmup_steps": 1,
-        "val_every": 2,
-        "log_every": 1,
-        "accelerator": "cpu",
-        **trainer,
-    }
-    return TrainConfig(
-        store=str(store),
-        val_store=None if val_store is None else str(val_store),
-        model=ModelChoice("regression", {"size": "nano"}),
-        trainer=TrainerConfig(**settings),  # type: ignore[arg-type]
-        out=str(out),
-    )
+Small = Callable[..., TrainConfig]
+MakeStore = Callable[..., Path]
 
 
 def test_a_run_leaves_a_bundle_settings_metrics_and_a_summary(
-    store: Path, val_store: Path, tmp_path: Path
+    small: Small, store: Path, val_store: Path, tmp_path: Path
 ) -> None:
     config = small(store, tmp_path, val_store, max_steps=5)
 
@@ -92,7 +56,7 @@ def test_a_run_leaves_a_bundle_settings_metrics_and_a_summary(
 
 
 def test_the_card_and_the_figures_are_what_evaluating_the_bundle_gives(
-    store: Path, val_store: Path, tmp_path: Path
+    small: Small, store: Path, val_store: Path, tmp_path: Path
 ) -> None:
     result = train(small(store, tmp_path, val_store))
     scenes = [Store(val_store)[i] for i in range(3)]
@@ -114,7 +78,7 @@ def test_the_card_and_the_figures_are_what_evaluating_the_bundle_gives(
 
 
 def test_a_run_folder_is_loaded_by_its_best_bundle(
-    store: Path, val_store: Path, tmp_path: Path
+    small: Small, store: Path, val_store: Path, tmp_path: Path
 ) -> None:
     result = train(small(store, tmp_path, val_store))
     scene = crossing_scene("new", seed=2)
@@ -125,7 +89,7 @@ def test_a_run_folder_is_loaded_by_its_best_bundle(
     assert from_run.source == "regression"
 
 
-def test_the_same_seed_gives_the_same_weights(store: Path, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_weights(small: Small, store: Path, tmp_path: Path) -> None:
     first, second = (train(small(store, tmp_path)) for _ in range(2))
     other = train(small(store, tmp_path, seed=1))
 
@@ -135,7 +99,9 @@ def test_the_same_seed_gives_the_same_weights(store: Path, tmp_path: Path) -> No
     assert any(not torch.equal(weights[2][name], value) for name, value in weights[0].items())
 
 
-def test_without_validation_the_last_weights_are_the_result(store: Path, tmp_path: Path) -> None:
+def test_without_validation_the_last_weights_are_the_result(
+    small: Small, store: Path, tmp_path: Path
+) -> None:
     result = train(small(store, tmp_path))
 
     assert result.bundle == result.run / "last"
@@ -181,7 +147,9 @@ train(TrainConfig(store={str(store)!r}, model=model, trainer=trainer))
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
-def test_what_batches_leave_out_is_counted_over_one_epoch(tmp_path: Path) -> None:
+def test_what_batches_leave_out_is_counted_over_one_epoch(
+    small: Small, make_store: MakeStore, tmp_path: Path
+) -> None:
     scenes = [crossing_scene("whole"), replace(crossing_scene().observed(), scene_id="cut")]
     store = make_store(tmp_path, [replace(scene, split="train") for scene in scenes])
     config = replace(small(store, tmp_path / "runs"), batch=BatchOptions(max_agents=5))
@@ -195,14 +163,57 @@ def test_what_batches_leave_out_is_counted_over_one_epoch(tmp_path: Path) -> Non
     assert summary["dropped_in_first_epoch"] == result.dropped
 
 
-def test_validating_on_the_training_scenes_gives_a_warning(store: Path, tmp_path: Path) -> None:
+def test_compile_is_asked_of_the_model_and_leaves_the_names_of_its_weights(
+    small: Small, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[object] = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(self))
+
+    result = train(small(store, tmp_path, max_steps=1, compile=True))
+
+    assert [type(model).__name__ for model in compiled] == ["Regression"]
+    assert load_bundle(result.bundle).model.name == "regression"
+
+
+def test_stores_with_weights_are_seen_so_often(
+    small: Small, make_store: MakeStore, store: Path, tmp_path: Path
+) -> None:
+    other = make_store(tmp_path, [crossing_scene("rare", seed=8)])
+    config = small(store, tmp_path / "runs", batch_size=1, max_steps=8, log_scenes=True)
+    config = replace(config, store=[str(store), str(other)], store_weights=[1.0, 3.0])
+
+    result = train(config)
+
+    seen = [row.split(",")[2] for row in (result.run / "scenes.csv").read_text().split()[1:]]
+    assert sorted(seen) == ["rare"] * 3 + [f"s{i}" for i in range(5)]
+    with pytest.raises(ConfigError, match="1 weights for 2 stores"):
+        replace(config, store_weights=[1.0])
+    with pytest.raises(ConfigError, match="numbers above 0"):
+        replace(config, store_weights=[1.0, 0.0])
+
+
+def test_bf16_trains_and_validates(
+    small: Small, store: Path, val_store: Path, tmp_path: Path
+) -> None:
+    result = train(small(store, tmp_path, val_store, max_steps=2, precision="bf16-mixed"))
+
+    assert result.metrics["avgMinFDE@6"] > 0
+    weights = load_bundle(result.bundle).model.state_dict().values()
+    assert all(value.dtype == torch.float32 for value in weights if value.is_floating_point())
+
+
+def test_validating_on_the_training_scenes_gives_a_warning(
+    small: Small, store: Path, tmp_path: Path
+) -> None:
     with pytest.warns(UserWarning, match="both store and val_store"):
         result = train(small(store, tmp_path, store, max_steps=1))
 
     assert "trained on" in load_bundle(result.bundle).card.limits
 
 
-def test_a_model_without_parameters_is_refused_with_what_to_do(store: Path, tmp_path: Path) -> None:
+def test_a_model_without_parameters_is_refused_with_what_to_do(
+    small: Small, store: Path, tmp_path: Path
+) -> None:
     config = replace(small(store, tmp_path), model=ModelChoice("constant-velocity"))
 
     with pytest.raises(ConfigError, match=r"no parameters to train.*motionpred evaluate"):
@@ -210,7 +221,7 @@ def test_a_model_without_parameters_is_refused_with_what_to_do(store: Path, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unfinished_store_is_refused(store: Path, tmp_path: Path) -> None:
+def test_an_unfinished_store_is_refused(small: Small, store: Path, tmp_path: Path) -> None:
     unfinished = tmp_path / "unfinished"
     unfinished.mkdir()
     for path in store.iterdir():
@@ -223,7 +234,9 @@ def test_an_unfinished_store_is_refused(store: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_worker_processes_give_the_weights_of_none(store: Path, tmp_path: Path) -> None:
+def test_worker_processes_give_the_weights_of_none(
+    small: Small, store: Path, tmp_path: Path
+) -> None:
     alone = train(small(store, tmp_path))
     workers = train(small(store, tmp_path, num_workers=1))
 
@@ -238,7 +251,7 @@ def test_importing_training_does_not_import_lightning() -> None:
 
 
 @pytest.mark.slow
-def test_a_few_scenes_are_learned_by_heart(store: Path, tmp_path: Path) -> None:
+def test_a_few_scenes_are_learned_by_heart(small: Small, store: Path, tmp_path: Path) -> None:
     scenes = [Store(store)[i] for i in range(5)]
     protocol = get_protocol("argoverse2-multi")()
     baseline = evaluate(

@@ -57,6 +57,7 @@ class Synthetic(Adapter):
     name: ClassVar[str] = "synthetic"
     time: ClassVar[TimeSpec] = TIME
     protocols: ClassVar[tuple[str, ...]] = ("argoverse2-multi", "argoverse2-single", "joint")
+    scenes_per_source: ClassVar[int] = _RANGE
 
     def find(self, root: Path, split: str | None = None) -> list[Source]:
         """Ranges of scenes of every spec file below ``root`` (or of that file itself).

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+REACH = 125.0  # metres, length of a road from its junction
 STEP = 2.0  # metres between the points of a reference line
 PARKING = 2.3  # metres, width of a parking strip
 PAVEMENT = 1.8  # metres from the kerb to the line that pedestrians keep
@@ -74,6 +75,40 @@ class Arm:
         """A point ``[2]`` that lies ``inward`` metres inside the mouth."""
         outward = np.array([self.normal[0, 1], -self.normal[0, 0]])
         return np.asarray(self.points[0] - inward * outward + offset * self.normal[0])
+
+
+def make_arm(
+    angle: float,
+    mouth: float,
+    bends: list[tuple[float, float]],
+    *,
+    lanes: tuple[int, int],
+    width: float,
+    median: float,
+    limit: float,
+    parking: tuple[bool, bool],
+    crosswalk: bool,
+    clear: float = 8.0,
+) -> Arm:
+    """An arm whose mouth lies ``mouth`` metres from the origin in the direction ``angle``.
+
+    ``lanes`` are those inbound and outbound; the ``bends`` (metre, curvature) count from ``clear``
+    metres beyond the mouth, before which the road is straight.
+    """
+    start = mouth * np.array([np.cos(angle), np.sin(angle)])
+    points, normal = reference_line(start, angle, REACH, [(clear + at, bend) for at, bend in bends])
+    return Arm(
+        angle=float(angle),
+        points=points,
+        normal=normal,
+        inbound=lanes[0],
+        outbound=lanes[1],
+        width=width,
+        median=median,
+        limit=limit,
+        parking=parking,
+        crosswalk=crosswalk,
+    )
 
 
 def reference_line(

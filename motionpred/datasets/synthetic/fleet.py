@@ -39,6 +39,9 @@ class Fleet:
     comfort: Array  # [n]
     gap: Array  # [n]
     restless: Array  # [n]
+    halt_side: Array  # [n] 0 once the halt is over
+    halt_at: Array  # [n]
+    halt_seconds: Array  # [n] that are left
 
     def __len__(self) -> int:
         return len(self.slot)
@@ -81,7 +84,18 @@ class Fleet:
         )
 
 
-_HABITS = ("pace", "headway", "standstill", "push", "comfort", "gap", "restless")
+_HABITS = (
+    "pace",
+    "headway",
+    "standstill",
+    "push",
+    "comfort",
+    "gap",
+    "restless",
+    "halt_side",
+    "halt_at",
+    "halt_seconds",
+)
 CHANGE_SECONDS = 3.6  # a lane change
 
 

@@ -30,13 +30,13 @@ from motionpred.datasets.synthetic.standing import draw_standing
 from motionpred.datasets.synthetic.states import (
     States,
     join,
-    standing_states,
     people_states,
+    standing_states,
     vehicle_states,
 )
 from motionpred.errors import ConfigError
 from motionpred.geometry.angles import wrap
-from motionpred.scene import AgentType, FieldSource, Scene, Signals, TimeSpec, Tracks
+from motionpred.scene import AgentType, FieldSource, Role, Scene, Signals, TimeSpec, Tracks
 
 Array = npt.NDArray[Any]
 
@@ -95,9 +95,21 @@ def content_hash(items: Iterable[Scene]) -> str:
         for words in (tracks.track_id, road.polyline_id):
             digest.update("\0".join(words.tolist()).encode())
         for array in (
-            tracks.type, tracks.roles, tracks.valid, tracks.position, tracks.heading,
-            tracks.velocity, tracks.size, road.points, road.start, road.kind, road.edges,
-            road.edge_kind, road.edge_opposite, signals.lane, signals.state,
+            tracks.type,
+            tracks.roles,
+            tracks.valid,
+            tracks.position,
+            tracks.heading,
+            tracks.velocity,
+            tracks.size,
+            road.points,
+            road.start,
+            road.kind,
+            road.edges,
+            road.edge_kind,
+            road.edge_opposite,
+            signals.lane,
+            signals.state,
         ):
             # Adding 0 makes the two zeros one; the byte order is fixed.
             plain = np.ascontiguousarray(array + 0 if array.dtype != bool else array)
@@ -115,13 +127,7 @@ def _simulate(
     walkers = draw_walkers(draws, layout, seconds)
     standing = draw_standing(draws, layout)
     plan = draw_plan(draws, layout.phases, steps, CONTROL)
-    past, later = Draws(*key, _PAST), Draws(*key, _FUTURE, future)
-    split = _LAST_PAST_CONTROL + 1
-    vehicles, people = len(drivers), len(walkers.start)
-    numbers = Numbers(
-        np.concatenate([d.table(n, vehicles, VEHICLE_NUMBERS) for d, n in ((past, split), (later, steps - split))]),
-        np.concatenate([d.table(n, people, PEOPLE_NUMBERS) for d, n in ((past, split), (later, steps - split))]),
-    )
+    numbers = _decisions(key, future, steps, len(drivers), len(walkers.start))
     driven, walked = Traffic(layout, drivers, walkers, plan, numbers).run(TIME.steps)
     return (
         plan,
@@ -134,9 +140,19 @@ def _simulate(
     )
 
 
-def _recording_car(
-    draws: Draws, layout: Layout, recorded: Recording, states: States
-) -> int | None:
+def _decisions(
+    key: tuple[int, ...], future: int, steps: int, vehicles: int, people: int
+) -> Numbers:
+    """Random numbers of every control step: those after ``now`` come from a stream of their own."""
+    before = _LAST_PAST_CONTROL + 1
+    parts = [(Draws(*key, _PAST), before), (Draws(*key, _FUTURE, future), steps - before)]
+    return Numbers(
+        np.concatenate([draws.table(n, vehicles, VEHICLE_NUMBERS) for draws, n in parts]),
+        np.concatenate([draws.table(n, people, PEOPLE_NUMBERS) for draws, n in parts]),
+    )
+
+
+def _recording_car(draws: Draws, layout: Layout, recorded: Recording, states: States) -> int | None:
     """A car near the junction that has been there all the time and cannot leave too soon."""
     cars = len(recorded.present)
     there = recorded.present[:, : NOW + 1].all(axis=1) & (states.type[:cars] == AgentType.VEHICLE)
@@ -179,7 +195,9 @@ def _observe(
     rows, parts = np.array(agent), np.array(part)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    ids = [str(10000 + 10 * rank[row] + fragment) for row, fragment in zip(agent, part, strict=True)]
+    ids = [
+        str(10000 + 10 * rank[row] + fragment) for row, fragment in zip(agent, part, strict=True)
+    ]
     ids[-1] = "AV"
     valid = seen[rows] & (number[rows] == parts[:, None])
     valid[-1] = states.present[ego]
@@ -188,7 +206,7 @@ def _observe(
         Draws(*key, _ROLES), world, valid, states.type[rows], NOW, len(rows) - 1, place.origin
     )
     placed = build_map(layout, place.points)
-    focal = ids[int(np.flatnonzero(roles & 2)[0])]
+    focal = ids[int(np.flatnonzero(roles & Role.FOCAL)[0])]
     return Scene(
         scene_id=name,
         dataset="synthetic",
@@ -266,7 +284,10 @@ class _Placement:
         self.angle = draws.number(-np.pi, np.pi)
         self.origin = draws.between(-_WORLD, _WORLD, 2)
         # Rounded: the last bits of sine and cosine differ between machines.
-        self.cos, self.sin = round(float(np.cos(self.angle)), 9), round(float(np.sin(self.angle)), 9)
+        self.cos, self.sin = (
+            round(float(np.cos(self.angle)), 9),
+            round(float(np.sin(self.angle)), 9),
+        )
 
     def vectors(self, local: Array) -> Array:
         """Vectors ``[..., 2]`` turned into the world frame."""

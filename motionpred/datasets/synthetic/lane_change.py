@@ -35,7 +35,9 @@ def change_lanes(
     apart = fleet.along[None] - fleet.along[who, None]
     free = np.abs(apart) - (fleet.length[None] + fleet.length[who, None]) / 2
     closing = np.where(
-        apart > 0, fleet.speed[who, None] - fleet.speed[None], fleet.speed[None] - fleet.speed[who, None]
+        apart > 0,
+        fleet.speed[who, None] - fleet.speed[None],
+        fleet.speed[None] - fleet.speed[who, None],
     )
     needed = 3.0 + 0.4 * fleet.speed[who, None] + 2.0 * np.maximum(closing, 0.0)
     safe = ~(there & (free < needed)).any(axis=1)

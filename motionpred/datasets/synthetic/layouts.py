@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motionpred.datasets.synthetic.arms import Arm
+from motionpred.datasets.synthetic.arms import Arm, connecting_curve
 from motionpred.datasets.synthetic.conflicts import CROSS, MERGE, Conflicts, find_conflicts
 from motionpred.datasets.synthetic.network import Network, NetworkBuilder
 from motionpred.datasets.synthetic.walkways import Walkways, build_walkways
@@ -16,6 +16,7 @@ from motionpred.datasets.synthetic.walkways import Walkways, build_walkways
 Array = npt.NDArray[Any]
 
 LEFT, STRAIGHT, RIGHT = 1, 0, -1
+_STRAIGHT_ON = 1.5  # how many go straight on for one who turns to a side
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Paths:
     controlled: Array  # [C] bool, entering takes a decision: conflicts or signals
     phase: Array  # [C] signal phase, -1 without signals
     stop: Array  # [C] bool
+    target: Array  # [C] segment after it
+    keep_clear: Array  # [C] bool, who waits does so before it, never on it
     arm: Array  # [2, C] arm whose crosswalk lies at the start and at the end, -1 for none
     offset: Array  # [2, C] metres to the left of that arm's reference line
 
@@ -144,6 +147,29 @@ class LayoutBuilder:
         )
         return index
 
+    def join(
+        self,
+        source: tuple[int, int],
+        target: tuple[int, int],
+        limit: float,
+        turn: int,
+        *,
+        rank: int = 0,
+        stop: bool = False,
+    ) -> None:
+        """Add a smooth path from an inbound lane (arm, lane) to an outbound one."""
+        line = connecting_curve(*self.end_of(*source), *self.start_of(*target))
+        self.connect(
+            line,
+            limit,
+            source=source,
+            target=target,
+            turn=turn,
+            rank=rank,
+            stop=stop,
+            weight=_STRAIGHT_ON if turn == STRAIGHT else 1.0,
+        )
+
     def finish(
         self,
         *,
@@ -190,6 +216,8 @@ class LayoutBuilder:
                 controlled=meets | (phase >= 0),
                 phase=phase,
                 stop=np.array([path.stop for path in paths]),
+                target=np.array([path.target for path in paths], np.int64),
+                keep_clear=(phase < 0) & (self.kind != "merge"),
                 arm=np.array([[path.from_arm, path.to_arm] for path in paths]).T.copy(),
                 offset=np.array([[path.from_offset, path.to_offset] for path in paths]).T.copy(),
             ),

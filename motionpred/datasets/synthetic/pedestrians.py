@@ -72,7 +72,9 @@ class Crowd:
         """Settle where and how fast to walk for ``dt`` seconds; ``numbers`` ``[q, 4]`` uniform."""
         network = self.layout.walkways.network
         rest = network.length[self.segment] - self.along
-        undecided = (self.following < 0) & (rest < _LOOK_AHEAD) & (network.choices[self.segment] > 0)
+        undecided = (
+            (self.following < 0) & (rest < _LOOK_AHEAD) & (network.choices[self.segment] > 0)
+        )
         if undecided.any():
             who = np.flatnonzero(undecided)
             segment = self.segment[who]
@@ -105,7 +107,13 @@ class Crowd:
         self.following[go] = -1
 
     def _waits(
-        self, fleet: Fleet, rows: Presences, plan: SignalPlan, step: int, rest: Array, numbers: Array
+        self,
+        fleet: Fleet,
+        rows: Presences,
+        plan: SignalPlan,
+        step: int,
+        rest: Array,
+        numbers: Array,
     ) -> Array:
         """Who stands at the kerb because it is not yet time to cross."""
         ways = self.layout.walkways
@@ -140,9 +148,9 @@ def _traffic(fleet: Fleet, rows: Presences, layout: Layout, arm: Array) -> tuple
     soon = (distance < 4.5 * both + 1.0) & (both > 0.3)
     cannot_stop = distance < both * both / 4.0 + 1.0
     near = (distance < 1.0) & (both > 0.3)
-    return ~(concerns & soon[None]).any(axis=1), ~(concerns & (cannot_stop & soon | near)[None]).any(
-        axis=1
-    )
+    return ~(concerns & soon[None]).any(axis=1), ~(
+        concerns & (cannot_stop & soon | near)[None]
+    ).any(axis=1)
 
 
 def press_at_crosswalks(

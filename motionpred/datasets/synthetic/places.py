@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from motionpred.datasets.synthetic.arms import Arm, connecting_curve, reference_line
+from motionpred.datasets.synthetic.arms import make_arm
 from motionpred.datasets.synthetic.draws import Draws
 from motionpred.datasets.synthetic.layouts import LEFT, RIGHT, STRAIGHT, Layout, LayoutBuilder
 from motionpred.datasets.synthetic.roundabout import roundabout
-
-Array = npt.NDArray[Any]
-
-_STRAIGHT_ON = 1.8  # how many go straight on for one who turns to a side
-REACH = 125.0  # metres, length of a road from its junction
 
 
 def draw_layout(draws: Draws) -> Layout:
@@ -26,7 +19,7 @@ def draw_layout(draws: Draws) -> Layout:
 
 
 def _straight(name: str, draws: Draws) -> Layout:
-    return _through_road(name, draws, turn=draws.number(-0.05, 0.05), bend=0.003)
+    return _through_road(name, draws, turn=draws.number(-0.05, 0.05), bend=0.006)
 
 
 def _curve(name: str, draws: Draws) -> Layout:
@@ -50,7 +43,7 @@ def _through_road(name: str, draws: Draws, *, turn: float, bend: float) -> Layou
         else:
             bends = _gentle(draws, bend)
         arms.append(
-            _arm(
+            make_arm(
                 angle,
                 3.5,
                 bends,
@@ -65,7 +58,7 @@ def _through_road(name: str, draws: Draws, *, turn: float, bend: float) -> Layou
     builder = LayoutBuilder(name, arms)
     for number in range(2):
         for lane in range(lanes):
-            _join(builder, (number, lane), (1 - number, lane), limit, STRAIGHT)
+            builder.join((number, lane), (1 - number, lane), limit, STRAIGHT)
     return builder.finish(crosswalk_courtesy=0.7, demand=draws.number(0.08, 0.22))
 
 
@@ -76,8 +69,8 @@ def _merge(name: str, draws: Draws) -> Layout:
     width = draws.number(3.3, 3.7)
     drop = draws.chance(0.4)
     inner = lanes + int(drop)
-    bends = _gentle(draws, 0.004)
-    west = _arm(
+    bends = _gentle(draws, 0.008)
+    west = make_arm(
         np.pi,
         24.0,
         bends,
@@ -88,10 +81,10 @@ def _merge(name: str, draws: Draws) -> Layout:
         parking=(False, False),
         crosswalk=False,
     )
-    east = _arm(
+    east = make_arm(
         0.0,
         24.0,
-        _gentle(draws, 0.004),
+        _gentle(draws, 0.008),
         lanes=(lanes, lanes),
         width=width,
         median=1.5,
@@ -99,7 +92,7 @@ def _merge(name: str, draws: Draws) -> Layout:
         parking=(True, False),
         crosswalk=False,
     )
-    ramp = _arm(
+    ramp = make_arm(
         np.pi + draws.number(0.35, 0.5),
         38.0,
         [(0.0, draws.number(0.0, 0.012))],
@@ -111,20 +104,27 @@ def _merge(name: str, draws: Draws) -> Layout:
         crosswalk=False,
     )
     leaves = draws.chance(0.6)
-    away = _arm(
-        np.pi - draws.number(0.35, 0.5), 38.0, [(0.0, -draws.number(0.0, 0.012))], lanes=(0, 1),
-        width=width, median=0.0, limit=limit * 0.8, parking=(False, False), crosswalk=False,
+    away = make_arm(
+        np.pi - draws.number(0.35, 0.5),
+        38.0,
+        [(0.0, -draws.number(0.0, 0.012))],
+        lanes=(0, 1),
+        width=width,
+        median=0.0,
+        limit=limit * 0.8,
+        parking=(False, False),
+        crosswalk=False,
     )
     arms = [west, east, *([] if drop else [ramp]), *([away] if leaves else [])]
     builder = LayoutBuilder(name, arms)
     for lane in range(inner):
-        _join(builder, (0, lane), (1, min(lane, lanes - 1)), limit, STRAIGHT)
+        builder.join((0, lane), (1, min(lane, lanes - 1)), limit, STRAIGHT)
     for lane in range(lanes):
-        _join(builder, (1, lane), (0, lane), limit, STRAIGHT)
+        builder.join((1, lane), (0, lane), limit, STRAIGHT)
     if not drop:
-        _join(builder, (2, 0), (1, lanes - 1), limit, RIGHT)
+        builder.join((2, 0), (1, lanes - 1), limit, RIGHT)
     if leaves:
-        _join(builder, (1, lanes - 1), (len(arms) - 1, 0), limit, RIGHT)
+        builder.join((1, lanes - 1), (len(arms) - 1, 0), limit, RIGHT)
     return builder.finish(demand=draws.number(0.1, 0.22))
 
 
@@ -140,14 +140,14 @@ def _junction(name: str, draws: Draws) -> Layout:
     width = draws.number(3.1, 3.6)
     limit = draws.number(8.0, 13.5) if signals else draws.number(7.5, 12.5)
     arms = []
-    for number, angle in enumerate(angles):
+    for angle in angles:
         straight_on = abs(np.sin(angle)) < 0.5
         lanes = size if straight_on else max(1, size - draws.integer(0, 1))
         arms.append(
-            _arm(
+            make_arm(
                 angle,
                 9.0 + size * width,
-                _gentle(draws, 0.012 if draws.chance(0.5) else 0.004),
+                _gentle(draws, 0.018 if draws.chance(0.5) else 0.007),
                 lanes=(lanes, lanes),
                 width=width,
                 median=draws.choose((0.0, 1.5), (2, 1)),
@@ -168,7 +168,7 @@ def _junction(name: str, draws: Draws) -> Layout:
             number if split else int(abs(np.sin(angle)) > 0.5)
             for number, angle in enumerate(angles)
         ]
-    demand = draws.number(0.08, 0.21) if signals else draws.number(0.07, 0.17)
+    demand = draws.number(0.06, 0.18) if signals else draws.number(0.06, 0.16)
     return builder.finish(arm_phase=phase, demand=demand, crosswalk_courtesy=0.85)
 
 
@@ -194,11 +194,11 @@ def _movements(builder: LayoutBuilder, arm: int, limit: float, rule: str, major:
             pairs = [(lane, min(lane, target.outbound - 1)) for lane in range(first, shape.inbound)]
         for lane, to_lane in pairs:
             served.add(lane)
-            _join(builder, (arm, lane), (other, to_lane), limit, turn, rank=rank, stop=stop)
+            builder.join((arm, lane), (other, to_lane), limit, turn, rank=rank, stop=stop)
     for lane in set(range(shape.inbound)) - served:
         other = max(range(len(builder.arms)), key=lambda n: (n != arm, builder.arms[n].outbound))
         to_lane = min(lane, builder.arms[other].outbound - 1)
-        _join(builder, (arm, lane), (other, to_lane), limit, STRAIGHT)
+        builder.join((arm, lane), (other, to_lane), limit, STRAIGHT)
 
 
 def _round(name: str, draws: Draws) -> Layout:
@@ -207,10 +207,10 @@ def _round(name: str, draws: Draws) -> Layout:
     limit = draws.number(9.0, 13.0)
     width = draws.number(3.4, 3.9)
     arms = [
-        _arm(
+        make_arm(
             2 * np.pi * number / count + draws.number(-0.15, 0.15),
             radius + 14.0,
-            _gentle(draws, 0.01),
+            _gentle(draws, 0.015),
             lanes=(1, 1),
             width=width,
             median=2.5,
@@ -227,58 +227,6 @@ def _round(name: str, draws: Draws) -> Layout:
 def _gentle(draws: Draws, bend: float) -> list[tuple[float, float]]:
     first = draws.number(15.0, 50.0)
     return [(first, draws.number(-bend, bend)), (first + 35.0, draws.number(-bend, bend))]
-
-
-def _arm(
-    angle: float,
-    mouth: float,
-    bends: list[tuple[float, float]],
-    *,
-    lanes: tuple[int, int],
-    width: float,
-    median: float,
-    limit: float,
-    parking: tuple[bool, bool],
-    crosswalk: bool,
-    clear: float = 8.0,
-) -> Arm:
-    start = mouth * np.array([np.cos(angle), np.sin(angle)])
-    points, normal = reference_line(start, angle, REACH, [(clear + at, bend) for at, bend in bends])
-    return Arm(
-        angle=float(angle),
-        points=points,
-        normal=normal,
-        inbound=lanes[0],
-        outbound=lanes[1],
-        width=width,
-        median=median,
-        limit=limit,
-        parking=parking,
-        crosswalk=crosswalk,
-    )
-
-
-def _join(
-    builder: LayoutBuilder,
-    source: tuple[int, int],
-    target: tuple[int, int],
-    limit: float,
-    turn: int,
-    *,
-    rank: int = 0,
-    stop: bool = False,
-) -> None:
-    line = connecting_curve(*builder.end_of(*source), *builder.start_of(*target))
-    builder.connect(
-        line,
-        limit,
-        source=source,
-        target=target,
-        turn=turn,
-        rank=rank,
-        stop=stop,
-        weight=_STRAIGHT_ON if turn == STRAIGHT else 1.0,
-    )
 
 
 _KINDS: dict[str, tuple[float, Callable[[str, Draws], Layout]]] = {

@@ -35,6 +35,9 @@ class Drivers:
     gap: Array  # [N] seconds of margin that they want before they cut in
     restless: Array  # [N] lane changes a second
     sideways: Array  # [N] metres to the left of the middle of the lane
+    halt_side: Array  # [N] INBOUND or OUTBOUND: where on their way they halt for a while, else 0
+    halt_at: Array  # [N] metres along the lane there
+    halt_seconds: Array  # [N] for how long
 
     def __len__(self) -> int:
         return len(self.type)
@@ -52,12 +55,17 @@ class Walkers:
     size: Array  # [Q, 3]
 
 
+INBOUND, OUTBOUND = 1.0, 2.0
+_PLATOON = 0.5  # share of vehicles that come close behind another
+# Who stops in the lane to deliver something or to let somebody out; everybody behind must wait.
+_HALTS = {AgentType.VEHICLE: 0.13, AgentType.BUS: 0.5}
+
 # type: share, length, spread of length, width, height
 _VEHICLES = {
-    AgentType.VEHICLE: (0.88, 4.6, 0.32, 1.88, 1.65),
+    AgentType.VEHICLE: (0.845, 4.6, 0.32, 1.88, 1.65),
     AgentType.BUS: (0.025, 11.8, 0.5, 2.55, 3.2),
     AgentType.MOTORCYCLIST: (0.02, 2.2, 0.1, 0.8, 1.5),
-    AgentType.CYCLIST: (0.075, 1.8, 0.08, 0.65, 1.7),
+    AgentType.CYCLIST: (0.11, 1.8, 0.08, 0.65, 1.7),
 }
 
 
@@ -73,7 +81,8 @@ def draw_drivers(draws: Draws, layout: Layout, seconds: float) -> Drivers:
             start.append(0.0)
             segment.append(lane.segment)
             along.append(place)
-            place += 12.0 + draws.number(0.0, 2.0 * mean)
+            close = draws.chance(_PLATOON)
+            place += draws.number(9.0, 14.0) if close else 12.0 + draws.number(0.0, 4.0 * mean)
     for lane in layout.lanes:
         if not lane.inbound:
             continue
@@ -83,7 +92,8 @@ def draw_drivers(draws: Draws, layout: Layout, seconds: float) -> Drivers:
             start.append(time)
             segment.append(lane.segment)
             along.append(0.0)
-            time += 1.5 + draws.number(0.0, 2.0 / rate)
+            close = draws.chance(_PLATOON)
+            time += draws.number(1.6, 3.0) if close else 1.5 + draws.number(0.0, 4.0 / rate)
     count = len(start)
     order = np.argsort(np.array(start), kind="stable")
     kinds = np.array(list(_VEHICLES), np.int8)
@@ -94,8 +104,14 @@ def draw_drivers(draws: Draws, layout: Layout, seconds: float) -> Drivers:
     size[:, 0] += numbers[:, 1] * draws.bell(count)
     size[:, 1:] *= 1.0 + 0.04 * draws.bell(count, 2)
     slow = kinds[row] == AgentType.CYCLIST
-    pace = 0.95 + 0.13 * draws.bell(count)
+    pace = 0.95 + 0.15 * draws.bell(count)
     pace[slow] *= 0.42
+    share = np.zeros(count)
+    if layout.kind != "merge":
+        for kind, probability in _HALTS.items():
+            share[kinds[row] == kind] = probability
+    side = np.where(draws.table(count) < 0.6, INBOUND, OUTBOUND)
+    halts = draws.table(count) < share
     return Drivers(
         type=kinds[row],
         size=np.round(size, 2),
@@ -106,10 +122,13 @@ def draw_drivers(draws: Draws, layout: Layout, seconds: float) -> Drivers:
         headway=draws.between(0.9, 2.3, count),
         standstill=draws.between(1.6, 4.0, count),
         push=draws.between(1.4, 3.0, count),
-        comfort=draws.between(0.8, 1.9, count),
+        comfort=draws.between(1.0, 2.1, count),
         gap=draws.between(0.2, 2.6, count),
         restless=np.where(slow, 0.0, draws.between(0.0, 0.10, count)),
         sideways=np.where(slow, -1.0, 0.0) + 0.16 * draws.bell(count),
+        halt_side=np.where(halts, side, 0.0),
+        halt_at=np.where(side == INBOUND, 45.0, 30.0) + draws.between(0.0, 50.0, count),
+        halt_seconds=draws.between(6.0, 24.0, count),
     )
 
 
@@ -120,7 +139,7 @@ def draw_walkers(draws: Draws, layout: Layout, seconds: float) -> Walkers:
     if layout.kind == "merge":
         busy = 0.0
     else:
-        busy = draws.choose((0.0, 0.5, 1.0, 2.5), (2, 3, 3, 1.3))
+        busy = draws.choose((0.0, 0.6, 1.2, 2.5), (1.6, 3, 3, 1.5))
     there = round(busy * draws.number(3.0, 9.0))
     later = round(busy * draws.number(1.0, 5.0))
     there_segment = (draws.table(there) * len(length)).astype(np.int64)

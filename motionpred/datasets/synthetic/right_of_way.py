@@ -27,6 +27,12 @@ Array = npt.NDArray[Any]
 _COURTESY = 0.3  # share of drivers with the right of way who let somebody in
 _COURTESY_SECONDS = 5.0
 _HESITATION = 1.8  # seconds, deviation among equals
+_IMPATIENCE = 0.22  # seconds of margin given up for each second of waiting
+_SLOW = 2.0  # m/s below which somebody ahead may be about to stand
+_BEHIND = 2.5  # metres that are kept free behind a standing vehicle
+_BRISK = 1.6  # m/s2
+_IN = 4.0  # metres inside a merge after which one is in
+_BOLDEST = -1.5  # seconds, the smallest margin
 _STOP_ZONE = 5.0  # metres before a stop sign in which one has stopped
 
 
@@ -74,22 +80,43 @@ class Negotiation:
         half = fleet.length[rows.vehicle] / 2
         self.front, self.back = rows.along + half, rows.along - half
         speed = fleet.speed[rows.vehicle]
-        self.mean = np.maximum((speed + layout.paths.limit[rows.connector]) / 2, 2.0)
-        self.arrive = (self.enter - self.front[:, None]) / self.mean[:, None]
-        self.clear = (leave - self.back[:, None]) / self.mean[:, None]
+        limit = layout.paths.limit[rows.connector]
+        self.line = _duration(-self.front, speed, limit)
+        speed, limit = speed[:, None], limit[:, None]
+        self.arrive = _duration(self.enter - self.front[:, None], speed, limit)
+        # Where two paths become one, it is enough to be in: the other falls in behind.
+        done = np.where(self.kind == MERGE, np.minimum(leave, self.enter + _IN), leave)
+        self.clear = _duration(done - self.back[:, None], speed, limit)
         self.gone = (self.back[:, None] > leave).T  # the second is past the conflict
         self.inside = self.front[:, None] > self.enter  # the first has reached it
 
-    def obey_signals(self, state: Array) -> None:
-        """Take tickets back from those who can still stop where it is not green."""
+    def hold_back(self, state: Array) -> None:
+        """Take tickets back from those who can still stop before a red light or a full exit.
+
+        ``state`` ``[F]`` is that of the lights.
+        """
         rows, paths = self.rows, self.layout.paths
         phase = paths.phase[rows.connector]
         self.green = (phase < 0) | (state[phase] == SignalState.GO) if len(state) else phase < 0
         speed = self.fleet.speed[rows.vehicle]
+        self.green &= ~self._no_room(speed)
         can_stop = -self.front > speed * speed / 6.0
         late = rows.ahead & ~self.green & can_stop
         rows.ticket[late] = np.inf
         self.fleet.next_ticket[rows.vehicle[late]] = np.inf
+
+    def _no_room(self, speed: Array) -> Array:
+        """For whom there is no place behind the last standing vehicle beyond the junction."""
+        fleet, rows, paths = self.fleet, self.rows, self.layout.paths
+        target = paths.target[rows.connector]
+        room = np.full(len(self.layout.network), FAR)
+        slow = fleet.speed < _SLOW
+        back = (fleet.along - fleet.length / 2)[slow]
+        np.minimum.at(room, fleet.segment[slow], back)
+        length = fleet.length[rows.vehicle] + _BEHIND
+        claimed = np.zeros(len(room))
+        np.add.at(claimed, target[~rows.ahead], length[~rows.ahead])
+        return np.asarray(rows.ahead & (room[target] - claimed[target] < length))
 
     def draw_tickets(self, time: float, leader: Array, numbers: Array) -> None:
         """Give tickets to those who may go; ``numbers`` ``[n, 2]`` are uniform draws.
@@ -111,7 +138,8 @@ class Negotiation:
         known = np.isfinite(rows.ticket) | (rows.ahead & self.green)
         later = np.where(np.isfinite(rows.ticket), rows.ticket - time, -np.inf)
         other_arrives = np.maximum(self.arrive.T, later[None])
-        gap = np.maximum(fleet.gap[vehicle] - 0.12 * fleet.waited[vehicle], 0.0)
+        # Who has waited long goes although others must brake.
+        gap = np.maximum(fleet.gap[vehicle] - _IMPATIENCE * fleet.waited[vehicle], _BOLDEST)
         fits = self.clear + gap[:, None] < other_arrives
         wants &= ~(meets & self.yields & known[None] & ~fits).any(axis=1)
         chosen = np.flatnonzero(wants)
@@ -124,7 +152,7 @@ class Negotiation:
         courteous = asked & (number[:, 0] < _COURTESY)
         # The sum of two uniform numbers, scaled to deviation 1.
         hesitation = np.where(equal, _HESITATION * 2.45 * (number.sum(axis=1) - 1.0), 0.0)
-        ticket = time - self.front[chosen] / self.mean[chosen] + hesitation
+        ticket = time + self.line[chosen] + hesitation
         ticket += np.where(courteous, _COURTESY_SECONDS, 0.0)
         first = ahead[chosen]
         behind = np.where(first >= 0, fleet.next_ticket[first] + 0.1, -np.inf)
@@ -137,7 +165,9 @@ class Negotiation:
         fleet, rows, paths = self.fleet, self.rows, self.layout.paths
         held = rows.ahead & np.isinf(rows.ticket) & paths.controlled[rows.connector]
         line = np.flatnonzero(held)
-        _raise(pressed, rows.vehicle[line], wall_pressure(fleet, rows.vehicle[line], -self.front[line]))
+        _raise(
+            pressed, rows.vehicle[line], wall_pressure(fleet, rows.vehicle[line], -self.front[line])
+        )
         if not self.kind.any():
             return
         earlier = rows.ticket[None] < rows.ticket[:, None]
@@ -164,7 +194,8 @@ class Negotiation:
         rows = self.rows
         enter, front = self.enter[one, other], self.front[one]
         # One waits at the stop line, unless the conflict lies well inside the junction.
-        gap = np.where(rows.ahead[one] & (enter < 6.0), -front, enter - front - 1.0)
+        clear = self.layout.paths.keep_clear[rows.connector[one]] | (enter < 6.0)
+        gap = np.where(rows.ahead[one] & clear, -front, enter - front - 1.0)
         _raise(pressed, rows.vehicle[one], wall_pressure(self.fleet, rows.vehicle[one], gap))
 
     def _press_merging(
@@ -174,12 +205,22 @@ class Negotiation:
         who, leader = rows.vehicle[one], rows.vehicle[other]
         gap = rest[one] - rest[other] - (fleet.length[who] + fleet.length[leader]) / 2
         follows = gap > 0.3
-        wall = self.enter[one, other] - self.front[one] - 0.5
+        clear = rows.ahead[one] & self.layout.paths.keep_clear[rows.connector[one]]
+        zone = self.enter[one, other] - self.front[one] - 0.5
+        wall = np.where(clear, -self.front[one], zone)
         # They cannot touch before the paths do.
-        press = pressure(fleet, who, np.maximum(gap, wall), fleet.speed[leader])
+        press = pressure(fleet, who, np.maximum(gap, zone), fleet.speed[leader])
         stops = ~follows & ~self.inside[one, other] & ~passes[one, other]
         press = np.where(follows, press, np.where(stops, wall_pressure(fleet, who, wall), 0.0))
         _raise(pressed, who, press)
+
+
+def _duration(distance: Array, speed: Array, limit: Array) -> Array:
+    """Seconds that a driver reckons with for a distance: she speeds up to what is allowed."""
+    reached = np.sqrt(speed * speed + 2.0 * _BRISK * np.maximum(distance, 0.0))
+    allowed = np.maximum(limit, (speed + limit) / 2)
+    mean = np.maximum(np.minimum((speed + reached) / 2, allowed), 1.0)
+    return np.asarray(distance / mean)
 
 
 def _raise(pressed: Array, who: Array, value: Array) -> None:

@@ -7,6 +7,7 @@ lines and stop signs, which that layout has no place for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def _add_arm(
     ends: dict[int, tuple[int, int]],
     last_piece: dict[tuple[int, int], int],
 ) -> None:
-    cuts = list(range(0, len(arm.points) - _PIECE // 2, _PIECE)) + [len(arm.points) - 1]
+    cuts = [*range(0, len(arm.points) - _PIECE // 2, _PIECE), len(arm.points) - 1]
     first: dict[tuple[bool, int], int] = {}
     for lane in (lane for lane in layout.lanes if lane.arm == number):
         inbound = lane.inbound
@@ -117,13 +118,19 @@ def _add_arm(
             Marking.SOLID_WHITE if outmost else Marking.DASHED_WHITE,
         )
         count = len(cuts) - 1
-        for piece, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+        for piece, (start, stop) in enumerate(pairwise(cuts)):
             index = np.r_[start:stop:2, stop]
             if inbound:
                 index = index[::-1]
             lanes.append(
                 _Lane(
-                    line[index], sides[0][index], sides[1][index], marks, arm.limit, arm.width, False
+                    line[index],
+                    sides[0][index],
+                    sides[1][index],
+                    marks,
+                    arm.limit,
+                    arm.width,
+                    False,
                 )
             )
             if inbound and piece:
@@ -142,9 +149,7 @@ def _add_arm(
         _put_beside(lanes, first[True, 0], first[False, 0], len(cuts) - 1, opposite=True)
 
 
-def _put_beside(
-    lanes: list[_Lane], one: int, other: int, count: int, *, opposite: bool
-) -> None:
+def _put_beside(lanes: list[_Lane], one: int, other: int, count: int, *, opposite: bool) -> None:
     """``other`` is to the right of ``one``; or each is to the left of the other, oncoming."""
     for piece in range(count):
         a, b = one + piece, other + piece

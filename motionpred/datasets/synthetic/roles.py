@@ -59,7 +59,7 @@ def assign_roles(
     others[focal] = False
     order = np.argsort(np.where(others & (near < _NEAR), rank, np.inf), kind="stable")
     wanted = order[:MOST_SCORED]
-    wanted = wanted[(others & (near < _NEAR))[wanted] & (rank[wanted] < 75.0)]
+    wanted = wanted[(others & (near < _NEAR))[wanted] & (rank[wanted] < 58.0)]
     roles[wanted] = Role.SCORED
     return roles
 

@@ -41,7 +41,7 @@ def visible(draws: Draws, states: States, ego: int) -> Array:
     known = (np.maximum.accumulate(blind, axis=1) < 0) | (since > _CONFIRM)
     seen &= known
     seen[ego] = states.present[ego]
-    return seen
+    return np.asarray(seen)
 
 
 def _hidden(draws: Draws, states: States, offset: Array, distance: Array) -> Array:
@@ -62,7 +62,7 @@ def _hidden(draws: Draws, states: States, offset: Array, distance: Array) -> Arr
     outline = (states.size[walls, 0, None] * slant + states.size[walls, 1, None]) / 2
     opaque = np.where(states.type[walls] == AgentType.BUS, 1.2, _OPAQUE)[:, None]
     between = (along > 2.5) & (along < far[:, None] - 2.0) & (beside < outline * opaque)
-    hidden = (between & states.present[walls][:, looks][None]).any(axis=1)
+    hidden = np.asarray((between & states.present[walls][:, looks][None]).any(axis=1))
     # A tracker bridges a short look away.
     hidden[:, 1:] &= hidden[:, :-1].copy()
     delayed = np.repeat(hidden, _EVERY, axis=1)[:, :steps]

@@ -25,7 +25,7 @@ from motionpred.datasets.synthetic.fleet import CHANGE_SECONDS, Fleet, lateral
 from motionpred.datasets.synthetic.lane_change import change_lanes
 from motionpred.datasets.synthetic.layouts import Layout
 from motionpred.datasets.synthetic.pedestrians import Crowd, press_at_crosswalks
-from motionpred.datasets.synthetic.population import Drivers, Walkers
+from motionpred.datasets.synthetic.population import INBOUND, OUTBOUND, Drivers, Walkers
 from motionpred.datasets.synthetic.right_of_way import Negotiation, presences
 from motionpred.datasets.synthetic.signals import SignalPlan
 from motionpred.scene import SignalState
@@ -76,6 +76,10 @@ class Traffic:
         self.layout, self.drivers, self.plan, self.numbers = layout, drivers, plan, numbers
         self.fleet = Fleet.empty()
         self.crowd = Crowd(walkers, layout)
+        self.side = np.zeros(len(layout.network))
+        for lane in layout.lanes:
+            if layout.network.right[lane.segment] < 0:
+                self.side[lane.segment] = INBOUND if lane.inbound else OUTBOUND
         self.waiting = 0  # the first driver who has not come yet
         self.queue: list[int] = []  # drivers whose time has come and who find no room
 
@@ -115,10 +119,11 @@ class Traffic:
             pressed[waits] = np.maximum(
                 pressed[waits], wall_pressure(fleet, waits, rest - fleet.length[waits] / 2)
             )
+        self._halt(pressed)
         rows = presences(fleet, layout)
         if len(rows.vehicle):
             scene = Negotiation(fleet, layout, rows)
-            scene.obey_signals(self.plan.state[step])
+            scene.hold_back(self.plan.state[step])
             scene.draw_tickets(time, np.where(same, leader, -1), numbers[:, 1:3])
             scene.press(pressed)
         if len(crowd):
@@ -127,10 +132,24 @@ class Traffic:
             crowd.decide(fleet, rows, self.plan, step, CONTROL, self.numbers.people[step])
         wanted = wanted_speed(fleet, network)
         change_lanes(fleet, network, gap, wanted, numbers[:, 3], CONTROL)
-        fleet.mood += (1.0 - fleet.mood) * (CONTROL / 2.5) + 0.23 * (numbers[:, 4] - 0.5)
+        fleet.mood += (1.0 - fleet.mood) * (CONTROL / 2.5) + 0.14 * (numbers[:, 4] - 0.5)
         fleet.acceleration = acceleration(fleet, wanted, pressed)
         fleet.waited = np.where(fleet.speed < 0.5, fleet.waited + CONTROL, 0.0)
         self._close_up(numbers[:, 3])
+
+    def _halt(self, pressed: Array) -> None:
+        """Some stop for a while in the outer lane, and drive on."""
+        fleet = self.fleet
+        here = (fleet.halt_side > 0) & (fleet.halt_side == self.side[fleet.segment])
+        rest = fleet.halt_at - fleet.along
+        who = np.flatnonzero(here & (rest > -1.0))
+        if len(who):
+            press = wall_pressure(fleet, who, np.maximum(rest[who], 0.0) + 0.5)
+            pressed[who] = np.maximum(pressed[who], press)
+        stands = here & (rest < 2.0) & (fleet.speed < 0.3)
+        fleet.halt_seconds = np.where(stands, fleet.halt_seconds - CONTROL, fleet.halt_seconds)
+        over = here & ((rest <= -1.0) | (fleet.halt_seconds <= 0.0))
+        fleet.halt_side = np.where(over, 0.0, fleet.halt_side)
 
     def _close_up(self, number: Array) -> None:
         """Who waits in a queue closes up by a metre or so from time to time."""
@@ -139,9 +158,7 @@ class Traffic:
         nearer = np.maximum(fleet.standstill - 1.3, 0.9)
         fleet.standstill = np.where(closes, nearer, fleet.standstill)
         driving = fleet.speed > 4.0
-        fleet.standstill = np.where(
-            driving, self.drivers.standstill[fleet.slot], fleet.standstill
-        )
+        fleet.standstill = np.where(driving, self.drivers.standstill[fleet.slot], fleet.standstill)
 
     def _arrive(self, time: float) -> None:
         while self.waiting < len(self.drivers) and self.drivers.start[self.waiting] <= time:

@@ -66,7 +66,7 @@ class _Places:
 def draw_standing(draws: Draws, layout: Layout) -> Standing:
     """Cars along the kerbs and on lots off the road, and a few people."""
     places = _Places()
-    full = draws.number(0.05, 0.92)
+    full = draws.number(0.05, 0.85)
     lots = draws.choose((0.1, 0.35, 0.8), (5, 3, 1.6))
     for arm in layout.arms:
         for side, strip in zip((-1, 1), arm.parking, strict=True):
@@ -121,7 +121,9 @@ def _park_on_lot(draws: Draws, arm: Arm, side: int, rows: int, places: _Places) 
         normal = _along(arm.normal, along)
         aside = draws.between(-0.3, 0.3, len(along))[:, None]
         way = np.where(draws.table(len(along)) < 0.5, 1.0, -1.0)[:, None]
-        places.add(_along(line, along) + aside * normal, _unit(normal) * way, _OFF_LANE, _BESIDE_CAR)
+        places.add(
+            _along(line, along) + aside * normal, _unit(normal) * way, _OFF_LANE, _BESIDE_CAR
+        )
 
 
 def _waiting_people(draws: Draws, layout: Layout) -> Array:

@@ -39,9 +39,7 @@ def vehicle_states(recording: Recording, network: Network, drivers: Drivers) -> 
     """States of the vehicles."""
     point, tangent = network.pose(recording.segment, recording.along)
     normal = _left(tangent)
-    velocity = (
-        recording.speed[..., None] * tangent + recording.drifting[..., None] * normal
-    )
+    velocity = recording.speed[..., None] * tangent + recording.drifting[..., None] * normal
     # A car that drifts to the side points where it goes, as far as its speed allows.
     slant = recording.drifting / np.maximum(recording.speed, 3.0)
     return States(

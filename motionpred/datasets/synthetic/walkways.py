@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from motionpred.datasets.synthetic.network import Network, NetworkBuilder
 
 Array = npt.NDArray[Any]
 
+_CROSSES = 1.8  # how many cross for one who takes another way
 _FREE = 100.0  # m/s, no limit for walking
 
 
@@ -65,13 +67,13 @@ def build_walkways(arms: list[Arm], around: float = 0.0) -> Walkways:
     for number, following in zip(order, order[1:] + order[:1], strict=True):
         other[number, 1], other[following, -1] = (following, -1), (number, 1)
     for node, segment in reach.items():
-        _link_all(builder, segment, [cross.get(node), corner[node]])
+        _link_all(builder, segment, [cross.get(node), corner[node]], crosses)
     for (number, side), segment in cross.items():
         end = (number, -side)
-        _link_all(builder, segment, [corner[end], leave[end]])
+        _link_all(builder, segment, [corner[end], leave[end]], crosses)
     for node, segment in corner.items():
         end = other[node]
-        _link_all(builder, segment, [leave[end], cross.get(end)])
+        _link_all(builder, segment, [leave[end], cross.get(end)], crosses)
     network = builder.finish()
     rows = [crosses.get(segment, (-1, 0.0, 0.0)) for segment in range(len(network))]
     return Walkways(
@@ -93,7 +95,9 @@ def _corner(start: Array, stop: Array, around: float) -> Array:
     return np.concatenate([start[None], arc, stop[None]])
 
 
-def _link_all(builder: NetworkBuilder, segment: int, following: list[int | None]) -> None:
+def _link_all(
+    builder: NetworkBuilder, segment: int, following: list[int | None], crossings: Collection[int]
+) -> None:
     for after in following:
         if after is not None:
-            builder.link(segment, after)
+            builder.link(segment, after, _CROSSES if after in crossings else 1.0)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from motionpred.models.layers.places import Places
+
 
 @dataclass
 class SceneTokens:
@@ -22,6 +24,8 @@ class SceneTokens:
     map_pose: Tensor  # [B, M, 3]; 0 where masked
     map_mask: Tensor  # [B, M] bool
     map_directed: Tensor  # [B, M] bool: a direction exists (a stop sign is a point)
+    centre: Tensor  # [B, 2] float64: from where places are measured
+    places: Places  # of all N tokens, for point-rotary layers
 
     @property
     def both(self) -> Tensor:

@@ -1,10 +1,11 @@
 """Six ways in which constant velocity may go wrong: baseline ``fan``, and anchors of learned modes.
 
-Shapes: B scenes, K modes, A agents, T future steps.
+Shapes: B scenes, K modes, A agents, T future steps, C times.
 """
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from motionpred.models.layers.turning import half_sinc, turned
@@ -37,3 +38,15 @@ def fan_paths(displacement_BA2: Tensor, step_T: Tensor, turn: float) -> Tensor:
     forward_KT = factor_K[:, None] * step_T * half_sinc(angle_KT)
     angle_KAT, forward_KAT = angle_KT[:, None], forward_KT[:, None]
     return turned(displacement_BA2[:, None, :, None], angle_KAT / 2, forward_KAT, forward_KAT * 0)
+
+
+def fan_velocities(displacement_BA2: Tensor, step_C: Tensor, turn: float) -> Tensor:
+    """Velocities ``[B, K, A, 2, C]`` on those paths at times ``step_C``, metres per step."""
+    factor_K = step_C.new_tensor([factor for factor, _, _ in FAN])
+    angle_KC = fan_turns(step_C, turn)
+    ahead_K1C = (factor_K[:, None] * torch.cos(angle_KC))[:, None]
+    left_K1C = (factor_K[:, None] * torch.sin(angle_KC))[:, None]
+    x_B1A1, y_B1A1 = displacement_BA2[:, None, :, :, None].unbind(-2)
+    return torch.stack(
+        [x_B1A1 * ahead_K1C - y_B1A1 * left_K1C, x_B1A1 * left_K1C + y_B1A1 * ahead_K1C], dim=-2
+    )

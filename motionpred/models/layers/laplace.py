@@ -6,6 +6,9 @@ import torch
 from torch import Tensor
 
 
-def laplace_nll(position: Tensor, scale: Tensor, target: Tensor) -> Tensor:
-    """Negative log likelihood ``[...]`` of points ``[..., 2]``: sum of ``log 2b + |x - μ| / b``."""
-    return (torch.log(2 * scale) + (target - position).abs() / scale).sum(-1)
+def laplace_nll(position: Tensor, scale: Tensor, target: Tensor, *, axis: int = -1) -> Tensor:
+    """Negative log likelihood of points: sum of ``log 2b + |x - μ| / b`` over x and y.
+
+    ``axis`` is the one that holds x and y, the others stay.
+    """
+    return (torch.log(2 * scale) + (target - position).abs() / scale).sum(axis)

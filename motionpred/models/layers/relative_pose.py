@@ -19,28 +19,36 @@ from motionpred.models.layers.frames import full_precision, rotate
 
 _MASKED = -1e9  # finite: a row without any key gives an average, not NaN
 _REACH = (5.0, 20.0, 80.0)  # metres over which the closeness features fall to 1/e
-_FEATURES = 6 + len(_REACH)
+FEATURES = 6 + len(_REACH)
+
+
+def relative_features(
+    query: Tensor, key: Tensor, directed: Tensor, oriented: Tensor | None = None
+) -> Tensor:
+    """Poses of keys as seen from queries, ``[..., F]``, scaled to about 1.
+
+    ``query`` and ``key`` ``[..., 3]`` (x, y, heading) are broadcast. The heading of a key that is
+    not ``directed`` ``[...]`` is not looked at; a query that is not ``oriented`` sees distances
+    only. Both are ``[...]`` bool.
+    """
+    offset_2 = rotate(key[..., :2] - query[..., :2], -query[..., 2])
+    # The root of a sum with 1 keeps the gradient finite where two poses coincide.
+    distance_1 = torch.sqrt(offset_2.square().sum(-1, keepdim=True) + 1.0) - 1.0
+    shrunk_2 = offset_2 * torch.log1p(distance_1) / (distance_1 + 1.0)
+    turn = key[..., 2] - query[..., 2]
+    known = directed.expand_as(turn)
+    if oriented is not None:
+        known = known & oriented
+        shrunk_2 = torch.where(oriented[..., None], shrunk_2, 0.0)
+    known = known.to(turn.dtype)
+    direction_3 = torch.stack([torch.cos(turn) * known, torch.sin(turn) * known, known], -1)
+    closeness = [torch.exp(-distance_1 / reach) for reach in _REACH]
+    return torch.cat([shrunk_2 / 2, torch.log1p(distance_1) / 2, direction_3, *closeness], dim=-1)
 
 
 def pair_features(query_BA3: Tensor, key_BN3: Tensor, directed_BN: Tensor) -> Tensor:
-    """Relative poses ``[B, A, N, F]`` of keys in the frames of the queries, scaled to about 1.
-
-    Poses are x, y, heading. The heading of a key that is not ``directed`` is not looked at.
-    """
-    query_BA13, key_B1N3 = query_BA3[:, :, None], key_BN3[:, None]
-    offset_BAN2 = rotate(key_B1N3[..., :2] - query_BA13[..., :2], -query_BA13[..., 2])
-    # The root of a sum with 1 keeps the gradient finite where two poses coincide.
-    distance_BAN1 = torch.sqrt(offset_BAN2.square().sum(-1, keepdim=True) + 1.0) - 1.0
-    shrunk_BAN2 = offset_BAN2 * torch.log1p(distance_BAN1) / (distance_BAN1 + 1.0)
-    turn_BAN = key_B1N3[..., 2] - query_BA13[..., 2]
-    directed_BAN = directed_BN[:, None].expand_as(turn_BAN).to(turn_BAN.dtype)
-    direction_BAN3 = torch.stack(
-        [torch.cos(turn_BAN) * directed_BAN, torch.sin(turn_BAN) * directed_BAN, directed_BAN], -1
-    )
-    closeness = [torch.exp(-distance_BAN1 / reach) for reach in _REACH]
-    return torch.cat(
-        [shrunk_BAN2 / 2, torch.log1p(distance_BAN1) / 2, direction_BAN3, *closeness], dim=-1
-    )
+    """:func:`relative_features` of all pairs, ``[B, A, N, F]``."""
+    return relative_features(query_BA3[:, :, None], key_BN3[:, None], directed_BN[:, None])
 
 
 class PairEmbedding(nn.Module):
@@ -48,7 +56,7 @@ class PairEmbedding(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.layers = mlp(_FEATURES, width, width)
+        self.layers = mlp(FEATURES, width, width)
 
     def forward(self, query_BA3: Tensor, key_BN3: Tensor, directed_BN: Tensor) -> Tensor:
         """Embeddings of the poses of keys as seen from the queries."""

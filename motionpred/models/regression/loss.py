@@ -1,9 +1,11 @@
-"""Loss of joint modes: the scene has one winner, and the score learns which.
+"""Loss of modes: the scene (or each agent) has one winner, and the score learns which.
 
 Shapes: B scenes, K modes, A agents, T future steps.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,6 +13,7 @@ from torch import Tensor
 from motionpred.graph import SceneBatch
 from motionpred.models.contract import Term
 from motionpred.models.layers.laplace import laplace_nll
+from motionpred.models.regression.heads import Paths
 from motionpred.scene import Role
 
 
@@ -28,67 +31,106 @@ def temperature(epoch: int, epochs: int, first: float, last: float) -> float:
     return first * (last / first) ** (epoch / max(epochs - 1, 1))
 
 
-def joint_terms(
-    position: Tensor,
-    scale: Tensor,
-    logit: Tensor,
-    target: Tensor,
-    valid: Tensor,
-    weight: Tensor,
-    temperature: float,
-) -> dict[str, Term]:
-    """``path``: mean distance of the winner in metres; ``scale``, ``score``: likelihoods.
+@dataclass
+class Truth:
+    """What happened, in the agents' own frames, and how much it counts."""
 
-    The winner is chosen for the scene as a whole: least mean, over weighted agents, of path error
-    plus endpoint error. With a ``temperature`` (metres) modes share by softmin of that error.
-    Positions learn from distances, scales from the Laplace NLL of the positions as they are: in one
-    joint likelihood a mode that is far off has a large scale and hardly learns. The score is a
-    mixture NLL of the last valid step of every agent, with positions and scales as constants.
+    position: Tensor  # [B, A, 2, T], 0 where it is not valid
+    heading: Tensor  # [B, A, T]
+    valid: Tensor  # [B, A, T] bool; False for agents that do not count
+    directed: Tensor  # [B, A, T] bool: there is a heading
+    weight: Tensor  # [B, A]
 
-    Args:
-        position: ``[B, K, A, T, 2]`` and ``scale`` alike, in the agents' own frames.
-        scale: Laplace b.
-        logit: ``[B, K]`` scores before the softmax.
-        target: ``[B, A, T, 2]`` truth in the own frames; anything where it is not valid.
-        valid: ``[B, A, T]`` bool.
-        weight: ``[B, A]``, 0 for agents that do not count.
-        temperature: metres, or 0 for a single winner.
+    @staticmethod
+    def of(
+        position: Tensor, heading: Tensor, valid: Tensor, directed: Tensor, weight: Tensor
+    ) -> Truth:
+        """Cleared of what stands where there is no truth."""
+        valid = valid & (weight > 0)[..., None]
+        return Truth(
+            torch.where(valid[..., None, :], position, 0.0),
+            torch.where(valid & directed, heading, 0.0),
+            valid,
+            valid & directed,
+            torch.where(valid.any(-1), weight, 0.0),
+        )
+
+    @property
+    def last(self) -> Tensor:
+        """``[B, A, T]`` bool: the last valid step of each agent."""
+        return self.valid & (self.valid.flip(-1).cumsum(-1).flip(-1) == 1)
+
+    @property
+    def share(self) -> Tensor:
+        """``[B, A]``: weights that sum to 1 over the agents of a scene."""
+        return self.weight / self.weight.sum(-1, keepdim=True).clamp(min=1e-6)
+
+
+def distances(position: Tensor, truth: Truth) -> Tensor:
+    """Metres ``[B, K, A, T]`` from positions ``[B, K, A, 2, T]``, with a finite gradient at 0.
+
+    Where there is no truth they mean nothing.
     """
-    weight_BAT = torch.where(valid, weight[..., None], 0.0)
-    valid = weight_BAT > 0
-    target_B1AT2 = torch.where(valid[..., None], target, 0.0)[:, None]
-    last_BAT = valid & (valid.flip(-1).cumsum(-1).flip(-1) == 1)
-    offset_BKAT2 = torch.where(valid[:, None, ..., None], position - target_B1AT2, 0.0)
-    # The millimetre keeps the gradient finite at 0.
-    distance_BKAT = torch.sqrt(offset_BKAT2.square().sum(-1) + 1e-6)
-    nll_BKAT = laplace_nll(position.detach(), scale, target_B1AT2)
-    nll_BKAT = torch.where(valid[:, None], nll_BKAT, 0.0)
+    x, y = (position - truth.position[:, None]).unbind(-2)
+    return torch.sqrt(torch.addcmul(x.square(), y, y) + 1e-6)
 
+
+def assignment(distance: Tensor, truth: Truth, temperature: float, *, joint: bool) -> Tensor:
+    """How much each mode learns, ``[B, K, A]``, summing to 1 over modes; without gradient.
+
+    The error of a mode is its mean distance plus that of the endpoint; ``joint``: the weighted mean
+    of it over the agents, so that a scene has one winner, otherwise each agent's own. With a
+    ``temperature`` (metres) modes share by softmin, without the nearest takes all.
+    """
     with torch.no_grad():
-        steps_B1A = valid.sum(-1).clamp(min=1)[:, None]
-        path_BKA = torch.where(valid[:, None], distance_BKAT, 0.0).sum(-1) / steps_B1A
-        end_BKA = torch.where(last_BAT[:, None], distance_BKAT, 0.0).sum(-1)
-        counted_BA = torch.where(valid.any(-1), weight, 0.0)
-        share_BA = counted_BA / counted_BA.sum(-1, keepdim=True).clamp(min=1e-6)
-        error_BK = ((path_BKA + end_BKA) * share_BA[:, None]).sum(-1)
-        assignment_BK = _assignment(error_BK, temperature)
-        end_nll_BKA = torch.where(last_BAT[:, None], nll_BKAT, 0.0).sum(-1)
-        likelihood_BK = -(end_nll_BKA * share_BA[:, None]).sum(-1)
+        valid, last = truth.valid.to(distance.dtype), truth.last.to(distance.dtype)
+        counted_BAT = valid / valid.sum(-1, keepdim=True).clamp(min=1) + last
+        error_BKA = (distance * counted_BAT[:, None]).sum(-1)
+        if joint:
+            error_BKA = (error_BKA * truth.share[:, None]).sum(-1, keepdim=True)
+        if temperature > 0:
+            result = (-error_BKA / temperature).softmax(1)
+        else:
+            winner = error_BKA.argmin(1, keepdim=True)
+            result = torch.zeros_like(error_BKA).scatter(1, winner, 1.0)
+        return result.expand(-1, -1, distance.shape[2])
 
-    share_BKAT = weight_BAT[:, None] * assignment_BK[..., None, None]
-    steps = weight_BAT.sum()
-    mixture_nll_B = -torch.logsumexp(logit.log_softmax(-1) + likelihood_BK, dim=-1)
-    scene_B = counted_BA.sum(-1) > 0
-    scenes = scene_B.sum().to(steps.dtype)
+
+def path_terms(
+    name: str, paths: Paths, distance: Tensor, truth: Truth, assigned: Tensor
+) -> dict[str, Term]:
+    """``<name>_path``: mean distance, metres; ``<name>_heading``: mean of 1 - cos of the error."""
+    share_BKA1 = (assigned * truth.weight[:, None])[..., None]
+    moved = (distance * (share_BKA1 * truth.valid[:, None])).sum()
+    turned = 1 - torch.cos(paths.heading - truth.heading[:, None])
+    turned = (turned * (share_BKA1 * truth.directed[:, None])).sum()
+    weight_BA1 = truth.weight[..., None]
     return {
-        "path": Term((distance_BKAT * share_BKAT).sum(), steps),
-        "scale": Term((nll_BKAT * share_BKAT).sum(), steps),
-        "score": Term(torch.where(scene_B, mixture_nll_B, 0.0).sum(), scenes),
+        f"{name}_path": Term(moved, (weight_BA1 * truth.valid).sum()),
+        f"{name}_heading": Term(turned, (weight_BA1 * truth.directed).sum()),
     }
 
 
-def _assignment(error_BK: Tensor, temperature: float) -> Tensor:
-    if temperature > 0:
-        return (-error_BK / temperature).softmax(-1)
-    winner_B = error_BK.argmin(-1, keepdim=True)
-    return torch.zeros_like(error_BK).scatter(-1, winner_B, 1.0)
+def likelihood_terms(
+    position: Tensor, scale: Tensor, logit: Tensor, truth: Truth, assigned: Tensor
+) -> dict[str, Term]:
+    """``scale``: Laplace NLL of the winners; ``score``: mixture NLL of the endpoints.
+
+    Positions are constants in both, scales in the second. Positions learn from distances: in one
+    joint likelihood a mode that is far off has a large scale and hardly learns. ``logit`` is
+    ``[B, K]`` for scene modes, ``[B, A, K]`` for each agent's own; the likelihood of a scene mode
+    is the weighted mean over agents of the log likelihood of their last valid step.
+    """
+    nll_BKAT = laplace_nll(position.detach(), scale, truth.position[:, None], axis=-2)
+    share_BKAT = (assigned * truth.weight[:, None])[..., None] * truth.valid[:, None]
+    end_BKA = -(nll_BKAT.detach() * truth.last[:, None]).sum(-1)
+    if logit.ndim == 2:
+        likelihood = (end_BKA * truth.share[:, None]).sum(-1)
+        counted = (truth.weight.sum(-1) > 0).to(scale.dtype)
+    else:
+        likelihood, counted = end_BKA.transpose(1, 2), truth.weight
+    mixture = -torch.logsumexp(logit.log_softmax(-1) + likelihood, dim=-1)
+    return {
+        "scale": Term((nll_BKAT * share_BKAT).sum(), (truth.weight[..., None] * truth.valid).sum()),
+        "score": Term((mixture * counted).sum(), counted.sum()),
+    }

@@ -1,0 +1,1 @@
+"""What ``motionpred doctor`` looks at: packages, imports, the accelerator, the machine."""
