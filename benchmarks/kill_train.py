@@ -126,30 +126,40 @@ def logged_step(run: Path | None) -> int:
     return int(lines[-1].split(",")[0]) if lines else 0
 
 
+def checkpoint_step(run: Path | None) -> int:
+    """The step that a run goes on from; 0 without a checkpoint."""
+    path = None if run is None else run / "checkpoints" / "last.ckpt"
+    return 0 if path is None or not path.exists() else read_checkpoint(path)["global_step"]
+
+
+def go(folder: Path, out: str, steps: int) -> tuple[subprocess.Popen[bytes], int]:
+    """Start, or go on where there is something to go on with; and the step that it begins at."""
+    run = run_of(folder, out)
+    # Killed before there was a folder, the same command is given again.
+    overrides = fresh(steps, out) if run is None else [f"resume={run}"]
+    return start(folder, *overrides), checkpoint_step(run)
+
+
 def one_moment(
     folder: Path, number: int, steps: int, seconds: list[float], wanted: dict[str, bytes]
 ) -> dict[str, Any]:
-    """Kill after so many seconds, once or again while it goes on; finish; compare."""
+    """Kill after so many seconds, and again while it goes on; finish; compare."""
     out = f"killed{number}"
-    killed_at = []
+    killed_at, went_on_from = [], []
     for wait in seconds:
-        run = run_of(folder, out)
-        overrides = fresh(steps, out) if run is None else [f"resume={run}"]
-        if kill_after(start(folder, *overrides), wait):
+        process, begin = go(folder, out, steps)
+        if kill_after(process, wait):
             killed_at.append(logged_step(run_of(folder, out)))
-    run = run_of(folder, out)
-    checkpoint = None if run is None else run / "checkpoints" / "last.ckpt"
-    from_step = (
-        read_checkpoint(checkpoint)["global_step"] if checkpoint and checkpoint.exists() else 0
-    )
-    # Killed before there was a folder, the same command is given again.
-    overrides = fresh(steps, out) if run is None else [f"resume={run}"]
-    finished = start(folder, *overrides).wait() == 0
+        if begin:
+            went_on_from.append(begin)
+    process, begin = go(folder, out, steps)
+    went_on_from.append(begin)
+    finished = process.wait() == 0
     run = run_of(folder, out)
     return {
         "seconds": [round(wait, 2) for wait in seconds],
         "killed_at_step": killed_at,
-        "went_on_from_step": from_step,
+        "went_on_from_step": went_on_from,
         "finished": finished,
         "same_weights": finished and run is not None and weights(run) == wanted,
         "each_scene_once_per_epoch": run is not None and each_scene_once_per_epoch(run, steps),
@@ -177,7 +187,9 @@ def main() -> None:
         moments: list[dict[str, Any]] = []
         # A run may be done before its moment comes: that is no kill, and another one is drawn.
         while sum(bool(moment["killed_at_step"]) for moment in moments) < options.moments:
-            seconds = [rng.uniform(0, whole_seconds) for _ in range(rng.choice((1, 1, 2)))]
+            seconds = [rng.uniform(0, whole_seconds)]
+            if rng.random() < 1 / 3:
+                seconds.append(rng.uniform(0, whole_seconds / 2))
             moments.append(one_moment(folder, len(moments), options.steps, seconds, wanted))
             print(moments[-1], flush=True)
         data_hash = hash_of_files(folder / "train")
@@ -187,7 +199,7 @@ def main() -> None:
         "steps": options.steps,
         "killed": len(killed),
         "killed_twice": sum(len(moment["killed_at_step"]) > 1 for moment in killed),
-        "killed_with_steps_to_go_on_from": sum(m["went_on_from_step"] > 0 for m in killed),
+        "killed_with_steps_to_go_on_from": sum(any(m["went_on_from_step"]) for m in killed),
         "same_weights_and_each_scene_once": len(good),
     }
     path = write_result(

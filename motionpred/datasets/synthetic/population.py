@@ -121,7 +121,7 @@ def draw_drivers(draws: Draws, layout: Layout, seconds: float) -> Drivers:
         pace=pace,
         headway=draws.between(0.9, 2.3, count),
         standstill=draws.between(1.6, 4.0, count),
-        push=draws.between(1.4, 3.0, count),
+        push=draws.between(1.5, 3.2, count),
         comfort=draws.between(1.0, 2.1, count),
         gap=draws.between(0.2, 2.6, count),
         restless=np.where(slow, 0.0, draws.between(0.0, 0.10, count)),

@@ -99,7 +99,7 @@ def blurred(draws: Draws, states: States, ego: int) -> tuple[Array, Array, Array
     exact = np.ones(agents)
     exact[ego] = 0.25
     small = (states.type == AgentType.PEDESTRIAN) | (states.type == AgentType.CYCLIST)
-    position = exact * np.where(small, 0.012, 0.02)
+    position = exact * np.where(small, 0.012, 0.025)
     heading = exact * np.where(small, 0.03, 0.006)
     place = states.position + np.moveaxis(noise[:2], 0, -1) * position[:, None, None]
     velocity = states.velocity + np.moveaxis(noise[2:4], 0, -1) * (exact * 0.04)[:, None, None]
