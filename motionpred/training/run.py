@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from motionpred.errors import ConfigError
 from motionpred.models import get_model, model_names
+from motionpred.models.denormals import flushed_denormals
 from motionpred.prediction import Prediction
 from motionpred.scene import Scene
 from motionpred.training.config import TrainConfig
@@ -118,10 +119,11 @@ def _train(
 def _fit(
     trainer: Trainer, module: ForecastTraining, data: SceneData, point: ResumePoint | None
 ) -> None:
-    if point is None:
-        trainer.fit(module, data)
-    else:
-        trainer.fit(module, data, ckpt_path=point.path, weights_only=True)
+    with flushed_denormals():
+        if point is None:
+            trainer.fit(module, data)
+        else:
+            trainer.fit(module, data, ckpt_path=point.path, weights_only=True)
 
 
 def _validation_is_due(recorder: RunRecorder, module: ForecastTraining) -> bool:

@@ -47,7 +47,7 @@ from motionpred.scene import TimeSpec
 
 _LENGTH = 10.0  # metres that count as 1 where a path ends
 # Paths are smooth between knots half a second apart: the loss need not look at every step.
-_LOOK = 0.3  # seconds
+_LOOK = 0.2  # seconds
 
 
 class OwnFrameModes(NamedTuple):
@@ -146,7 +146,7 @@ class Regression(ForecastModel):
         return health(batch, forecast)
 
     def _looked_at(self) -> slice:
-        """Steps that the loss looks at: the last, and back from it about every 0.3 s."""
+        """Steps that the loss looks at: the last, and back from it about every 0.2 s."""
         every = max(round(_LOOK / self.time.dt), 1)
         return slice((self.time.future - 1) % every, None, every)
 
