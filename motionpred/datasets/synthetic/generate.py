@@ -46,7 +46,7 @@ NOW = TIME.history - 1
 
 _WORLD = 4000.0  # metres, how far from the origin of the world a scene may lie
 _LAST_PAST_CONTROL = WARM_UP + NOW // 2  # decides the motion up to now
-_NEAR_CENTRE = 50.0  # metres within which the recording car is at now
+_NEAR_CENTRE = 32.0  # metres within which the recording car is at now
 _ATTEMPTS = 50
 # The parts of a scene draw from streams of their own, so that none moves another.
 _PLACE, _PEOPLE, _SENSOR, _WHERE, _ROLES, _PAST, _FUTURE = range(7)

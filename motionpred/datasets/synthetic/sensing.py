@@ -18,7 +18,8 @@ from motionpred.scene import AgentType
 Array = npt.NDArray[Any]
 
 _EVERY = 5  # steps between two looks at who hides whom
-_OPAQUE = 0.35  # share of a vehicle's outline that hides what is behind
+_OPAQUE = 0.42  # share of a vehicle's outline that hides what is behind
+_MOVING = 0.3  # part of that share for what moves
 _CONFIRM = 3  # steps for which a tracker watches something before it reports it
 _LOSE = 15  # steps after which a tracker forgets; what comes back later is new to it
 _DROPS = 0.10  # share of agents with a drop-out
@@ -28,7 +29,7 @@ def visible(draws: Draws, states: States, ego: int) -> Array:
     """Where the recording car's tracker has a state ``[A, T]``."""
     agents, steps = states.present.shape
     small = states.type == AgentType.PEDESTRIAN
-    reach = np.where(small, draws.between(32.0, 60.0, agents), draws.between(55.0, 105.0, agents))
+    reach = np.where(small, draws.between(32.0, 60.0, agents), draws.between(68.0, 118.0, agents))
     offset = states.position - states.position[ego]
     distance = np.sqrt(offset[..., 0] ** 2 + offset[..., 1] ** 2)
     seen = states.present & (distance < reach[:, None])
@@ -61,6 +62,9 @@ def _hidden(draws: Draws, states: States, offset: Array, distance: Array) -> Arr
     slant = np.abs(one[..., 0] * facing[None, ..., 1] - one[..., 1] * facing[None, ..., 0])
     outline = (states.size[walls, 0, None] * slant + states.size[walls, 1, None]) / 2
     opaque = np.where(states.type[walls] == AgentType.BUS, 1.2, _OPAQUE)[:, None]
+    # A tracker knows where to look for what moves.
+    speed = np.sqrt((states.velocity[:, looks] ** 2).sum(axis=-1))
+    outline = outline * np.where(speed > 1.0, _MOVING, 1.0)[:, None]
     between = (along > 2.5) & (along < far[:, None] - 2.0) & (beside < outline * opaque)
     hidden = np.asarray((between & states.present[walls][:, looks][None]).any(axis=1))
     # A tracker bridges a short look away.

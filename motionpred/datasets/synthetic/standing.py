@@ -66,8 +66,8 @@ class _Places:
 def draw_standing(draws: Draws, layout: Layout) -> Standing:
     """Cars along the kerbs and on lots off the road, and a few people."""
     places = _Places()
-    full = draws.number(0.05, 0.85)
-    lots = draws.choose((0.1, 0.35, 0.8), (5, 3, 1.6))
+    full = draws.number(0.03, 0.5)
+    lots = draws.choose((0.08, 0.3, 0.75), (5, 3, 1.8))
     for arm in layout.arms:
         for side, strip in zip((-1, 1), arm.parking, strict=True):
             if strip:
