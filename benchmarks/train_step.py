@@ -134,7 +134,7 @@ def part_of(name: str) -> str | None:
 
 
 def shares(model: ForecastModel, batch: SceneBatch, repeats: int) -> dict[str, float]:
-    """Share of the forward pass by part; the rest is anchors, tables and the loss."""
+    """Share of the forward pass by part; the rest is anchors, tables, norms and the loss."""
     spent: Counter[str] = Counter()
     start = time.process_time()
     with timed(model, spent):
@@ -144,7 +144,7 @@ def shares(model: ForecastModel, batch: SceneBatch, repeats: int) -> dict[str, f
     result: Counter[str] = Counter()
     for name, seconds in spent.items():
         result[part_of(name) or name] += seconds / total
-    result["anchors, places, loss"] = 1 - sum(result.values())
+    result["rest"] = 1 - sum(result.values())
     return {name: round(share, 3) for name, share in result.most_common()}
 
 

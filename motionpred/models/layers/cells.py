@@ -10,6 +10,7 @@ Shapes: S sets, N queries, M keys, D width, n queries of a cell, Z what is read.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -42,7 +43,7 @@ def read_by_cells(
         inside_SN = (cell_SN2 == cell_2).all(-1)
         row_Sn = (~inside_SN).to(torch.uint8).argsort(dim=-1, stable=True)
         row_Sn = row_Sn[:, : int(inside_SN.sum(-1).max())]
-        around = _shifted(places.map(lambda t: _take(t, row_Sn)), cell_2 * side, layer.shape)  # noqa: B023
+        around = _shifted(places.map(partial(_take, row_Sn=row_Sn)), cell_2 * side, layer.shape)
         there = _shifted(at, cell_2 * side, layer.shape)
         read_SnZ = layer.read(_take(x_SND, row_Sn), around, keys_SMD, there)
         if result is None:
